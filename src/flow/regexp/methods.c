@@ -31,6 +31,26 @@ static uint32_t next_start(const FlowString *subject, const RegexpFound *found, 
                                                     : end;
 }
 
+// What a method does with a regular expression that nobody has changed, and a text.
+typedef FlowNativeResult (*RegexpUse)(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *regexp,
+                                      FlowString *subject);
+
+static FlowNativeResult on_this(FlowVm *vm, FlowNativeCall *call, RegexpUse use) {
+    if (!flow_regexp_is_pristine(vm, *call->this_value)) return flow_native_slow(vm, call);
+    FlowString *subject;
+    TRY_NATIVE(flow_argument_string(vm, call, 0, &subject));
+    return use(vm, call, flow_as_pointer(*call->this_value), subject);
+}
+
+static FlowNativeResult on_pattern(FlowVm *vm, FlowNativeCall *call, const char *method,
+                                   RegexpUse use) {
+    FlowValue pattern = flow_argument(call, 0);
+    if (!flow_regexp_is_pristine(vm, pattern)) return flow_native_slow(vm, call);
+    FlowString *subject;
+    TRY_NATIVE(flow_this_string(vm, call, method, &subject));
+    return use(vm, call, flow_as_pointer(pattern), subject);
+}
+
 // --- match
 
 // All matches of a global RegExp, as texts.
@@ -63,18 +83,11 @@ static FlowNativeResult match(FlowVm *vm, FlowNativeCall *call, FlowSlotObject *
 }
 
 FlowNativeResult flow_regexp_symbol_match(FlowVm *vm, FlowNativeCall *call) {
-    if (!flow_regexp_is_pristine(vm, *call->this_value)) return flow_native_slow(vm, call);
-    FlowString *subject;
-    TRY_NATIVE(flow_argument_string(vm, call, 0, &subject));
-    return match(vm, call, flow_as_pointer(*call->this_value), subject);
+    return on_this(vm, call, match);
 }
 
 FlowNativeResult flow_string_match_native(FlowVm *vm, FlowNativeCall *call) {
-    FlowValue pattern = flow_argument(call, 0);
-    if (!flow_regexp_is_pristine(vm, pattern)) return flow_native_slow(vm, call);
-    FlowString *subject;
-    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.match", &subject));
-    return match(vm, call, flow_as_pointer(pattern), subject);
+    return on_pattern(vm, call, "String.prototype.match", match);
 }
 
 // --- search
@@ -90,18 +103,11 @@ static FlowNativeResult search_first(FlowVm *vm, FlowNativeCall *call, FlowSlotO
 }
 
 FlowNativeResult flow_regexp_symbol_search(FlowVm *vm, FlowNativeCall *call) {
-    if (!flow_regexp_is_pristine(vm, *call->this_value)) return flow_native_slow(vm, call);
-    FlowString *subject;
-    TRY_NATIVE(flow_argument_string(vm, call, 0, &subject));
-    return search_first(vm, call, flow_as_pointer(*call->this_value), subject);
+    return on_this(vm, call, search_first);
 }
 
 FlowNativeResult flow_string_search_native(FlowVm *vm, FlowNativeCall *call) {
-    FlowValue pattern = flow_argument(call, 0);
-    if (!flow_regexp_is_pristine(vm, pattern)) return flow_native_slow(vm, call);
-    FlowString *subject;
-    TRY_NATIVE(flow_this_string(vm, call, "String.prototype.search", &subject));
-    return search_first(vm, call, flow_as_pointer(pattern), subject);
+    return on_pattern(vm, call, "String.prototype.search", search_first);
 }
 
 // --- replace
@@ -334,10 +340,7 @@ static FlowNativeResult split_by(FlowVm *vm, FlowNativeCall *call, FlowSlotObjec
 }
 
 FlowNativeResult flow_regexp_symbol_split(FlowVm *vm, FlowNativeCall *call) {
-    if (!flow_regexp_is_pristine(vm, *call->this_value)) return flow_native_slow(vm, call);
-    FlowString *subject;
-    TRY_NATIVE(flow_argument_string(vm, call, 0, &subject));
-    return split_by(vm, call, flow_as_pointer(*call->this_value), subject);
+    return on_this(vm, call, split_by);
 }
 
 FlowNativeResult flow_string_split_regexp(FlowVm *vm, FlowNativeCall *call) {
@@ -373,10 +376,7 @@ static FlowNativeResult match_all(FlowVm *vm, FlowNativeCall *call, FlowSlotObje
 }
 
 FlowNativeResult flow_regexp_symbol_match_all(FlowVm *vm, FlowNativeCall *call) {
-    if (!flow_regexp_is_pristine(vm, *call->this_value)) return flow_native_slow(vm, call);
-    FlowString *subject;
-    TRY_NATIVE(flow_argument_string(vm, call, 0, &subject));
-    return match_all(vm, call, flow_as_pointer(*call->this_value), subject);
+    return on_this(vm, call, match_all);
 }
 
 FlowNativeResult flow_string_match_all_native(FlowVm *vm, FlowNativeCall *call) {
