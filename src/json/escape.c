@@ -9,7 +9,6 @@
 //        WTF-8.
 //   [json-escape-3] What is appended is valid JSON and valid UTF-8.
 #include "json/escape.h"
-#include "base/assert.h"
 #include "base/text/hex.h"
 #include "base/text/number.h"
 #include "base/text/utf.h"

@@ -13,7 +13,6 @@
 //
 // Not here: flags and files (cli/), sockets (listen.c), the manager's protocol (service.c).
 #include "server/serve.h"
-#include "base/memory.h"
 #include "server/flows/folder.h"
 #include "server/http/listen.h"
 #include "server/http/tls.h"

@@ -6,7 +6,6 @@
 // Not here: when which of these is said (serve.c).
 #include "server/service.h"
 #include "base/array.h"
-#include "base/text/number.h"
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>

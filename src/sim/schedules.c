@@ -12,7 +12,6 @@
 // Not here: when clients act (clients.c, run.c), which faults happen (store.c).
 #include "base/array.h"
 #include "base/limits.h"
-#include "base/memory.h"
 #include "base/time/duration.h"
 #include "sim/clients.h"
 #include "store/reads.h"

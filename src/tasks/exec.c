@@ -10,7 +10,6 @@
 // Not here: processes (process.c).
 #include "tasks/exec.h"
 #include "base/array.h"
-#include "base/containers/vec.h"
 #include "base/limits.h"
 #include "json/validate.h"
 #include "json/write.h"

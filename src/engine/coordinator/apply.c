@@ -4,7 +4,6 @@
 // go: first what the batch says of runs, then the answers to those who asked.
 //
 // Not here: what a run's own turn means (turns.c), commits that failed (failed.c).
-#include "base/assert.h"
 #include "engine/coordinator/internal.h"
 
 // Others have written, or died.

@@ -8,7 +8,6 @@
 //
 // Not here: what goes into a batch (gather.c), what its answers do (apply.c), failed commits
 // (failed.c), executing (dispatch.c), threads (api/driver.c).
-#include "base/assert.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/version.h"

@@ -11,7 +11,6 @@
 //
 // Not here: how large a batch may be (commits/pace.c), the engine's own operations
 // (work/own_work.c), what becomes of them (apply.c), batches that were refused (failed.c).
-#include "base/assert.h"
 #include "engine/coordinator/internal.h"
 
 typedef enum Party { PARTY_RESULTS, PARTY_REQUESTS, PARTY_REPORTS, PARTY_OWN, PARTY_COUNT } Party;

@@ -10,7 +10,6 @@
 //
 // Not here: what idle is (model/waits.h, store/kernel/runs/idle.c), loading (loading.c).
 #include "engine/residents/idle.h"
-#include "base/assert.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "engine/runners/flow_machine.h"

@@ -7,7 +7,6 @@
 //
 // Not here: how a run executes (coordinator/dispatch.c), what is read (store/reads).
 #include "engine/residents/loading.h"
-#include "base/assert.h"
 #include "base/limits.h"
 #include "store/reads.h"
 

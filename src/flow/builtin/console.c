@@ -3,7 +3,6 @@
 //
 // The first argument may be a format (%s %d %i %f %j %o %O %c %%), as in Node. How values look is
 // in builtin/console_format.c.
-#include "base/memory.h"
 #include "flow/builtin/console_format.h"
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"

@@ -7,7 +7,6 @@
 //   [builtin-host-1] The host is asked after everything that can fail on our side, so a script
 //        error never leaves something started behind.
 #include "base/limits.h"
-#include "base/memory.h"
 #include "base/time/duration.h"
 #include "flow/builtin/core.h"
 #include "flow/check/api.h"

@@ -6,7 +6,6 @@
 //
 // Names are scanned with a table of 256 classes; escapes and characters above ASCII leave the
 // fast path for one that collects the name in a buffer.
-#include "base/assert.h"
 #include "base/text/utf.h"
 #include "flow/lexer/internal.h"
 #include "flow/lexer/unicode_id.h"

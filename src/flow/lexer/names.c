@@ -5,7 +5,6 @@
 // are one block, so that a hit costs two cache lines: the slot and the name.
 //   [names-3] [names-2] see names.h; names are never removed, they go with the arena.
 #include "flow/lexer/names.h"
-#include "base/assert.h"
 #include "base/containers/hash.h"
 
 enum { NAMES_CAPACITY_START = 512 };

@@ -6,7 +6,6 @@
 //   [build-1] Nothing stays lazy: a shared function object cannot be completed later.
 //   [build-2] Any fault here is our own mistake: ASSERT, with what is wrong on stderr.
 #include "base/array.h"
-#include "base/containers/vec.h"
 #include "flow/builtin/core.h"
 #include "flow/compile/compile.h"
 #include "flow/realm/tables.h"

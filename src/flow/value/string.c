@@ -6,7 +6,6 @@
 #include "flow/value/string.h"
 #include "base/containers/hash.h"
 #include "base/containers/vec.h"
-#include "base/memory.h"
 #include "flow/vm/vm.h"
 
 enum { ROPE_MIN_LENGTH = 24 };

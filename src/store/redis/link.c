@@ -11,7 +11,6 @@
 //        answer a new connection is tried. One that is busy with a long function says at least that
 //        (BUSY).
 #include "base/env.h"
-#include "base/memory.h"
 #include "store/redis/internal.h"
 #include <errno.h>
 #include <fcntl.h>

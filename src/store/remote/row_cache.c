@@ -8,7 +8,6 @@
 //
 // Not here: what the transaction has written (remote/writes.c), what others have (remote/feed.c).
 #include "base/assert.h"
-#include "base/memory.h"
 #include "store/remote/internal.h"
 
 enum { ROW_OVERHEAD = 400 }; // of a row in the cache, about: its index entries

@@ -6,7 +6,6 @@
 // Normalization: decompose, put combining marks in canonical order, and for NFC and NFKC compose
 // again. Latin-1 text below U+00A0 is in every form already.
 #include "base/containers/vec.h"
-#include "base/memory.h"
 #include "flow/builtin/text/string.h"
 #include "flow/builtin/text/unicode_tables.h"
 #include "flow/vm/vm.h"

@@ -9,7 +9,6 @@
 //        apart and most alphabets in order; no language's own rules are applied.
 #include "base/array.h"
 #include "base/containers/vec.h"
-#include "base/memory.h"
 #include "flow/builtin/objects.h"
 #include "flow/builtin/text/string.h"
 #include "flow/builtin/text/unicode_tables.h"

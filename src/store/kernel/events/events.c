@@ -15,7 +15,6 @@
 //
 // Not here: policies, cursors, used keys (events/topics.c); waits (waits/wait.c).
 #include "store/kernel/events/events.h"
-#include "base/assert.h"
 #include "store/kernel/quarantine.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/waits/waits.h"

@@ -7,7 +7,6 @@
 //        if it had never been used, swept or not.
 //
 // Not here: publishing and signalling (events/events.c).
-#include "base/assert.h"
 #include "store/kernel/events/events.h"
 #include "store/kernel/runs/runs.h"
 

@@ -13,7 +13,6 @@
 //        that moment and not before: as long as everybody lives nobody asks more often.
 //   [heartbeats-3] A batch that joins or renews says so in the node's row, and then as a heartbeat.
 //        If that gets lost, the one before it still holds for most of a lease.
-#include "base/assert.h"
 #include "store/kernel/nodes/nodes.h"
 
 Status node_refuse_fenced(Diag *diag) {

@@ -19,7 +19,6 @@
 //
 // Not here: claims made as runs become ready (runs/runs.c).
 #include "store/kernel/nodes/nodes.h"
-#include "base/assert.h"
 #include "store/kernel/operations.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/tasks/tasks.h"

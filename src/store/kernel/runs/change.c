@@ -10,7 +10,6 @@
 //        time.
 //
 // Not here: forks (runs/create.c), rewinding scripts (runs/snapshots.c).
-#include "base/assert.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/runs/snapshots.h"
 #include "store/kernel/tasks/tasks.h"

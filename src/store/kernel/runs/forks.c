@@ -12,7 +12,6 @@
 //        the same position, if there is one.
 //
 // Not here: finding the turn (runs/snapshots.c), forks of native runs (runs/create.c).
-#include "base/assert.h"
 #include "base/containers/hash.h"
 #include "base/text/hex.h"
 #include "store/kernel/runs/runs.h"

@@ -18,7 +18,6 @@
 //
 // Not here: forks (runs/forks.c), native runs (runs/change.c).
 #include "store/kernel/runs/snapshots.h"
-#include "base/assert.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/tasks/tasks.h"
 

@@ -9,7 +9,6 @@
 //        SHA-256.
 //
 // Not here: looking for runs by value (reads/runs.c).
-#include "base/assert.h"
 #include "base/containers/bytes.h"
 #include "base/containers/hash.h"
 #include "store/kernel/runs/runs.h"

@@ -12,7 +12,6 @@
 //
 // Not here: what happens at a tick (schedules/ticks.c), when ticks are (model/schedule.c).
 #include "store/kernel/schedules/schedules.h"
-#include "base/assert.h"
 #include "base/time/duration.h"
 #include "store/kernel/runs/runs.h"
 

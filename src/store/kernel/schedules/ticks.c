@@ -10,7 +10,6 @@
 //        zone that cannot be loaded holds all of them back until it can.
 //
 // Not here: when ticks are (model/schedule.c), what people do (schedules/schedules.c).
-#include "base/assert.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/schedules/schedules.h"
 

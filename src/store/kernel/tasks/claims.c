@@ -12,7 +12,6 @@
 //        nobody who waits. Any other task is queued, and the claim looks for it in its turn.
 //
 // Not here: what a worker says (tasks/tasks.c).
-#include "base/assert.h"
 #include "store/kernel/operations.h"
 #include "store/kernel/tasks/queues.h"
 #include "store/kernel/tasks/tasks.h"

@@ -14,7 +14,6 @@
 //        limit (key_has_room).
 //
 // Not here: limits of the whole queue (tasks/queues.c).
-#include "base/assert.h"
 #include "store/kernel/tasks/queues.h"
 
 static Status key_load(Kernel *kernel, const TaskRow *task, KeyChange *change) {

@@ -15,7 +15,6 @@
 // Not here: concurrency keys (tasks/keys.c), tasks (tasks/tasks.c).
 #include "store/kernel/tasks/queues.h"
 #include "base/array.h"
-#include "base/assert.h"
 
 static QueueRow queue_default(Str name) {
     return (QueueRow){.name = name, .max_per_key = QUEUE_PER_KEY_DEFAULT};

@@ -11,7 +11,6 @@
 // Not here: handing them out (tasks/claims.c), what follows from an outcome
 // (tasks/life.c).
 #include "store/kernel/tasks/tasks.h"
-#include "base/assert.h"
 #include "base/containers/hash.h"
 #include "model/spec.h"
 #include "store/kernel/runs/runs.h"

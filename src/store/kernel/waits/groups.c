@@ -11,7 +11,6 @@
 //        items.
 //
 // Not here: when a run wakes (waits/wait.c).
-#include "base/assert.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/waits/waits.h"
 
