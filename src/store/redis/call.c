@@ -90,7 +90,7 @@ static Status functions_load(RedisLink *link, Diag *diag) {
     buf_done(&text);
     if (status == OK) freeReplyObject(reply);
     // Another node was quicker.
-    if (status != OK && strstr(detail.message, "already exists") != NULL) return OK;
+    if (status != OK && link->trouble == REDIS_TROUBLE_IS_THERE) return OK;
     if (status != OK && diag != NULL) *diag = detail;
     return status;
 }
@@ -131,7 +131,7 @@ Status redis_call_run(RedisLink *link, const char *function, redisReply **ret_re
     Diag detail;
     diag_clear(&detail);
     Status status = call_once(link, function, ret_reply, &detail);
-    if (status != OK && strstr(detail.message, "Function not found") != NULL) {
+    if (status != OK && link->trouble == REDIS_TROUBLE_NO_FUNCTION) {
         status = functions_load(link, &detail);
         if (status == OK) status = call_once(link, function, ret_reply, &detail);
     }

@@ -60,8 +60,17 @@ static bool is_word(Str text, const char *word) {
     return text.len == len || text.data[len] == ' ';
 }
 
-Status redis_error(Str text, Diag *diag) {
+// Redis has no word for them: "ERR Function not found", "ERR Library 'x' already exists".
+static RedisTrouble trouble_of(Str text) {
+    static const Str unknown = STR("Function not found"), known = STR("already exists");
+    if (memmem(text.data, text.len, unknown.data, unknown.len)) return REDIS_TROUBLE_NO_FUNCTION;
+    if (memmem(text.data, text.len, known.data, known.len)) return REDIS_TROUBLE_IS_THERE;
+    return REDIS_TROUBLE_OTHER;
+}
+
+Status redis_error(Str text, RedisTrouble *ret_trouble, Diag *diag) {
     text = str_trim(text);
+    *ret_trouble = trouble_of(text);
     for (size_t i = 0; i < COUNT_OF(known_errors); i++) {
         const Known *known = &known_errors[i];
         if (!is_word(text, known->word)) continue;

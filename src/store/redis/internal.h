@@ -97,8 +97,16 @@ typedef struct RedisTableLayout {
     uint8_t columns[REDIS_COLUMNS_MAX]; // place in the row -> our column
 } RedisTableLayout;
 
+// What the server's last error asks for, besides what its Status does.
+typedef enum RedisTrouble {
+    REDIS_TROUBLE_OTHER,
+    REDIS_TROUBLE_NO_FUNCTION, // it does not know the function (any more)
+    REDIS_TROUBLE_IS_THERE,    // it knows these functions already
+} RedisTrouble;
+
 typedef struct RedisLink {
     RedisAddress *address;
+    RedisTrouble trouble;               // of the last answer, if it was an error
     redisContext *context;              // NULL = not connected
     bool is_new;                        // the server has not said a word yet
     char holder[REDIS_HOLDER_SIZE + 1]; // who we are to the server
@@ -157,7 +165,7 @@ void redis_ticket_release(RedisLink *link);
 // ---- redis/error.c ----
 
 Status redis_lost(const char *reason, Diag *diag);
-Status redis_error(Str text, Diag *diag);
+Status redis_error(Str text, RedisTrouble *ret_trouble, Diag *diag);
 Status redis_strange(const char *what, Diag *diag); // an answer that makes no sense
 
 // ---- redis/server.c ----

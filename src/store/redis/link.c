@@ -119,6 +119,7 @@ static bool wait_for_bytes(RedisLink *link, int timeout_ms) {
 
 Status redis_link_receive(RedisLink *link, int timeout_ms, redisReply **ret_reply, Diag *diag) {
     void *reply = NULL;
+    link->trouble = REDIS_TROUBLE_OTHER;
     for (;;) {
         if (link->context == NULL) return redis_lost(NULL, diag);
         if (redisGetReplyFromReader(link->context, &reply) != REDIS_OK) {
@@ -132,7 +133,7 @@ Status redis_link_receive(RedisLink *link, int timeout_ms, redisReply **ret_repl
     }
     redisReply *answer = reply;
     if (answer->type == REDIS_REPLY_ERROR) {
-        Status status = redis_error((Str){answer->str, answer->len}, diag);
+        Status status = redis_error((Str){answer->str, answer->len}, &link->trouble, diag);
         freeReplyObject(answer);
         return status;
     }
