@@ -23,9 +23,8 @@ def readelf(product, *options):
 
 
 def build_options():
-    done = subprocess.run(["meson", "introspect", "--buildoptions", BUILD], capture_output=True,
-                          text=True, check=True, timeout=120)
-    return {option["name"]: option["value"] for option in json.loads(done.stdout)}
+    with open(os.path.join(BUILD, "meson-info", "intro-buildoptions.json"), encoding="utf-8") as file:
+        return {option["name"]: option["value"] for option in json.load(file)}
 
 
 def is_ours(entry):
