@@ -10,6 +10,7 @@
 #include "engine/runners/native.h"
 #include "base/containers/hash.h"
 #include "base/limits.h"
+#include "base/text/hex.h"
 #include "base/text/number.h"
 #include "base/time/duration.h"
 #include "json/escape.h"
@@ -289,11 +290,21 @@ static Str recorded_id(NativeContext *context, const LogRow *row) {
     return (Str){text, len};
 }
 
-// Name and iteration tell what a turn makes from all others of the run.
-static Str identity(NativeContext *context, LogKind kind, Str name) {
-    return arena_printf(context->arena, "%.*s\n%d\n%lld\n%.*s\n%lld", STR_ARG(context->view->id),
-                        (int)kind, (long long)context->view->incarnation, STR_ARG(name),
-                        (long long)next_iteration(context, kind, name));
+// Derived from parent, incarnation, name and iteration: a repeated turn names the same thing.
+static Str derived_id(NativeContext *context, LogKind kind, Str name) {
+    uint8_t digest[SHA256_SIZE];
+    Str text =
+        arena_printf(context->arena, "%.*s\n%d\n%lld\n%.*s\n%lld", STR_ARG(context->view->id),
+                     (int)kind, (long long)context->view->incarnation, STR_ARG(name),
+                     (long long)next_iteration(context, kind, name));
+    Sha256 sha;
+    sha256_init(&sha);
+    sha256_update(&sha, text.data, text.len);
+    sha256_final(&sha, digest);
+    char hex[33];
+    hex_write(hex, digest, 16);
+    hex[32] = 0;
+    return arena_printf(context->arena, "%s_%s", kind == LOG_CHILD ? "run" : "task", hex);
 }
 
 int native_child_start(NativeContext *context, RunSpec *spec, Str *ret_id) {
@@ -305,8 +316,7 @@ int native_child_start(NativeContext *context, RunSpec *spec, Str *ret_id) {
     case LOOKUP_NEW: break;
     }
     if (!has_room(context)) return refuse_effect(context);
-    if (str_is_null(spec->id))
-        spec->id = derived_id(context->arena, "run_", identity(context, LOG_CHILD, spec->workflow));
+    if (str_is_null(spec->id)) spec->id = derived_id(context, LOG_CHILD, spec->workflow);
     (void)add_entry(context, LOG_CHILD, spec->workflow, json_quote(context->arena, spec->id));
     spec->parent_position = context->position++;
     vec_push(&context->output->children, *spec);
@@ -323,8 +333,7 @@ int native_task_start(NativeContext *context, TaskSpec *spec, Str *ret_id) {
     case LOOKUP_NEW: break;
     }
     if (!has_room(context)) return refuse_effect(context);
-    spec->id =
-        derived_task_id(context->arena, context->env, identity(context, LOG_TASK, spec->name));
+    spec->id = derived_id(context, LOG_TASK, spec->name);
     (void)add_entry(context, LOG_TASK, spec->name, json_quote(context->arena, spec->id));
     spec->position = context->position++;
     vec_push(&context->output->tasks, *spec);

@@ -5,11 +5,7 @@
 //
 // Not here: how a run is interpreted (native.c), how its output is committed (coordinator.c).
 #include "engine/runners/runner.h"
-#include "base/containers/hash.h"
 #include "base/limits.h"
-#include "base/text/hex.h"
-#include "base/text/id.h"
-
 #include "json/write.h"
 
 void turn_output_init(TurnOutput *output) { *output = (TurnOutput){0}; }
@@ -38,33 +34,6 @@ void turn_output_clear(TurnOutput *output) {
     output->is_preempted = false;
     output->is_final = false;
     output->idle_timeout_ms = 0;
-}
-
-static void digest_of(Str what, uint8_t ret_digest[SHA256_SIZE]) {
-    Sha256 sha;
-    sha256_init(&sha);
-    sha256_update(&sha, what.data, what.len);
-    sha256_final(&sha, ret_digest);
-}
-
-Str derived_id(Arena *arena, const char *prefix, Str what) {
-    enum { BYTES = 16 };
-    uint8_t digest[SHA256_SIZE];
-    char hex[2 * BYTES + 1];
-    digest_of(what, digest);
-    hex_write(hex, digest, BYTES);
-    hex[2 * BYTES] = 0;
-    return arena_printf(arena, "%s%s", prefix, hex);
-}
-
-Str derived_task_id(Arena *arena, Env *env, Str what) {
-    uint8_t digest[SHA256_SIZE];
-    uint64_t number;
-    digest_of(what, digest);
-    memcpy(&number, digest, sizeof(number));
-    int64_t now_ms = env_now_ms(env);
-    IdText id = id_at("task_", now_ms > 0 ? now_ms : 0, number);
-    return arena_str(arena, id_str(&id));
 }
 
 Str json_quote(Arena *arena, Str text) {

@@ -73,12 +73,5 @@ struct Runner { // first member of every implementation
 
 // `text` as a JSON string with its quotes.
 Str json_quote(Arena *arena, Str text);
-// An id for something that a turn makes, "run_…": the same whenever the turn is repeated. `what`
-// says what it is.
-Str derived_id(Arena *arena, const char *prefix, Str what);
-// The same for a task. It begins with the moment: those that are made together lie together in the
-// store's index. So a turn that is repeated gives it another id; nothing was committed under
-// the first.
-Str derived_task_id(Arena *arena, Env *env, Str what);
 // Error objects as every layer writes them: {"type":"TimeoutError","message":"…"}.
 Str error_object(Arena *arena, Str type, Str message);
