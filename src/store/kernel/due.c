@@ -117,8 +117,6 @@ static Status run_fire(Kernel *kernel, const RunRow *due, Firing *firing) {
     TRY(status);
     bool is_due = run.row.due_at_ms != 0 && run.row.due_at_ms <= kernel_now(kernel);
     if (!is_due) return OK; // something earlier in this batch changed it
-    if (run.row.state < RUN_PENDING || run.row.state >= RUN_STATE_COUNT)
-        return kernel_corrupt(kernel, "a run is in no known state");
     if (!run_state_is_terminal(run.row.state)) {
         return firing->is_sweep ? OK : live_run_fire(kernel, &run, firing); // [due-4]
     }

@@ -92,6 +92,7 @@ static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [quaran
     bool is_known = row->state >= RUN_PENDING && row->state < RUN_STATE_COUNT;
     if (!is_known || run_state_is_terminal(row->state) || row->state == RUN_PAUSED) {
         row->due_at_ms = 0;
+        if (!is_known) row->claim_rank = 0; // nobody can claim what is in no state
         return run_store(kernel, run);
     }
     TRY(waiters_drop(kernel, run));
@@ -119,7 +120,7 @@ Status damage_quarantine(Kernel *kernel, const Damage *damage) {
     arena_reset(&kernel->scratch);
     if (damage->table == TABLE_RUNS) {
         Run run;
-        Status status = run_load(kernel, ((const RunRow *)damage->row)->key, &run);
+        Status status = run_load_damaged(kernel, ((const RunRow *)damage->row)->key, &run);
         if (status == OK) status = run_quarantine(kernel, &run, damage->message);
         if (status != OK && status != ERR_NOT_FOUND) return status;
     } else {

@@ -275,6 +275,98 @@ static void run_in_no_known_state_stops_nobody(void **state) {
     write_column(world, TABLE_RUNS, &row, offsetof(RunRow, due_at_ms));
 }
 
+static void write_state(World *world, const char *id, int64_t state) {
+    RunRow row = get_run(world, id);
+    row.state = state;
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, state));
+}
+
+static void who_asks_for_a_run_in_no_known_state_is_refused(void **state) {
+    World *world = *state;
+    park(world, create(world, "damaged"), on_signal("go"));
+    write_state(world, "damaged", 77);
+    Op *op = start(world, OP_CANCEL);
+    op->in.cancel.run_id = STR("damaged");
+    assert_int_equal(store_commit(world->store, &world->batch, &world->diag), ERR_CORRUPT);
+    assert_string_equal(world->diag.message, "a run is in no known state");
+    write_state(world, "damaged", RUN_SUSPENDED);
+    assert_true(signal_run(world, "damaged", "go", "1", OK)->out.signal.is_delivered);
+}
+
+static void claims_pass_over_a_run_in_no_known_state(void **state) {
+    World *world = *state;
+    world->claim_max = 0; // what is created waits for a claim
+    begin(world);
+    create_op(world, "damaged");
+    create_op(world, "sound");
+    commit(world);
+    write_state(world, "damaged", 77);
+    Op *op = start(world, OP_CLAIM);
+    op->in.claim.max = 10;
+    finish(world, op, OK);
+    assert_int_equal(op->out.claim.count, 1);
+    assert_told(world, "\"damaged\"");
+    assert_state(world, "sound", RUN_RUNNING);
+    RunRow row = get_run(world, "damaged");
+    row.state = RUN_RUNNING;
+    row.claim_rank = claim_rank(row.priority);
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, state));
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, claim_rank));
+}
+
+static void run_with_a_priority_out_of_range_is_paused_when_it_wakes(void **state) {
+    World *world = *state;
+    sleeper(world, "damaged", 10);
+    sleeper(world, "sound", 20);
+    RunRow row = get_run(world, "damaged");
+    row.priority = 5000;
+    write_column(world, TABLE_RUNS, &row, offsetof(RunRow, priority));
+    world->now_ms = START_MS + 1000;
+    assert_int_equal(fire(world)->out.fire_due.woken_count, 1);
+    assert_told(world, "the priority of a run is out of range");
+    assert_state(world, "damaged", RUN_PAUSED);
+    assert_true(cancel(world, "damaged", 0)->out.cancel.is_changed);
+}
+
+static void empty_wait_set_is_damage(void **state) {
+    World *world = *state;
+    sleeper(world, "damaged", 10);
+    hold(world, OP_PAUSE, "damaged");
+    Str waits = get_run(world, "damaged").waits;
+    WaitSet none = {.mode = WAIT_FIRST};
+    write_waits(world, "damaged", wait_set_encode(&world->arena, &none));
+    Op *op = start(world, OP_RESUME);
+    op->in.hold.run_id = STR("damaged");
+    assert_int_equal(store_commit(world->store, &world->batch, &world->diag), ERR_CORRUPT);
+    write_waits(world, "damaged", waits);
+    hold(world, OP_RESUME, "damaged");
+    assert_state(world, "damaged", RUN_SUSPENDED);
+}
+
+static void task_in_no_known_state_goes_with_its_run(void **state) {
+    World *world = *state;
+    Claimed run = create(world, "r");
+    Op *op = turn(world, run, NEXT_CONTINUE);
+    op->in.turn.tasks = ARENA_NEW(&world->arena, TaskSpec);
+    *op->in.turn.tasks = (TaskSpec){.id = STR("t"), .name = STR("work")};
+    op->in.turn.task_count = 1;
+    finish(world, op, OK);
+    end(world, run, NEXT_CANCELLED, "{}"); // and its task
+    TaskRow task = {.key = run.run + 1};
+    RowStore *rows = ((Kernel *)world->store)->writer;
+    assert_int_equal(rows_get(rows, TABLE_TASKS, &task, &world->arena, &task), OK);
+    assert_int_equal(task.state, TASK_CANCELLED);
+    task.state = 77;
+    write_column(world, TABLE_TASKS, &task, offsetof(TaskRow, state));
+    op = start(world, OP_PURGE_RUN);
+    op->in.purge.run_id = STR("r");
+    finish(world, op, OK);
+    assert_int_equal(rows_get(rows, TABLE_TASKS, &task, &world->arena, &task), ERR_NOT_FOUND);
+    // What was counted when it ended counts nothing now.
+    CounterRow counter = {.number = COUNTER_TASKS_FIRST + TASK_CANCELLED, .value = 0};
+    write_column(world, TABLE_COUNTERS, &counter, offsetof(CounterRow, value));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         KERNEL_TEST(damaged_run_is_paused_and_the_timers_of_others_fire),
@@ -288,6 +380,11 @@ int main(void) {
         KERNEL_TEST(run_without_a_log_stops_nobody),
         KERNEL_TEST(task_in_no_known_state_stops_nobody),
         KERNEL_TEST(run_in_no_known_state_stops_nobody),
+        KERNEL_TEST(who_asks_for_a_run_in_no_known_state_is_refused),
+        KERNEL_TEST(claims_pass_over_a_run_in_no_known_state),
+        KERNEL_TEST(run_with_a_priority_out_of_range_is_paused_when_it_wakes),
+        KERNEL_TEST(empty_wait_set_is_damage),
+        KERNEL_TEST(task_in_no_known_state_goes_with_its_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

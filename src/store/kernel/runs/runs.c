@@ -50,7 +50,18 @@ static void run_take(Kernel *kernel, const RunRow *row, Run *ret_run) {
     run_cache_put(&kernel->runs, row, &facts);
 }
 
-Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
+static Status run_damaged(Kernel *kernel, const Run *run, const char *message) {
+    run_blame(kernel, run);
+    return kernel_corrupt(kernel, message);
+}
+
+// What is stored may be damaged, and states are counted.
+static Status run_check(Kernel *kernel, const Run *run) {
+    bool is_known = run->row.state >= RUN_PENDING && run->row.state < RUN_STATE_COUNT;
+    return is_known ? OK : run_damaged(kernel, run, "a run is in no known state");
+}
+
+Status run_load_damaged(Kernel *kernel, int64_t key, Run *ret_run) {
     const CachedRun *cached = run_cache_find(&kernel->runs, key);
     if (cached) {
         run_from_cache(kernel, cached, ret_run);
@@ -62,19 +73,24 @@ Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
     return OK;
 }
 
+Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
+    TRY(run_load_damaged(kernel, key, ret_run));
+    return run_check(kernel, ret_run);
+}
+
 Status run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run) {
     bool is_cached = run_cache_find(&kernel->runs, row->key) != NULL;
     // What this batch wrote is cached, unless something was dropped to make room.
     if (is_cached || kernel->runs.has_lost) return run_load(kernel, row->key, ret_run);
     run_take(kernel, row, ret_run);
-    return OK;
+    return run_check(kernel, ret_run);
 }
 
 Status run_load_id(Kernel *kernel, Str id, Run *ret_run) {
     const CachedRun *cached = run_cache_find_id(&kernel->runs, id);
     if (cached) {
         run_from_cache(kernel, cached, ret_run);
-        return OK;
+        return run_check(kernel, ret_run);
     }
     if (str_is_null(id)) return ERR_NOT_FOUND;
     RunRow wanted = {.id = id}, *rows = NULL;
@@ -125,10 +141,7 @@ Status run_last_seq(Kernel *kernel, Run *run) {
     Scan scan = scan_of(TABLE_LOG, SCAN_PRIMARY, &wanted, 1);
     scan.is_descending = true;
     TRY(kernel_scan(kernel, &scan, &rows, &count));
-    if (count == 0) {
-        run_blame(kernel, run);
-        return kernel_corrupt(kernel, "a run has no log");
-    }
+    if (count == 0) return run_damaged(kernel, run, "a run has no log");
     run->facts.last_seq = rows[0].seq;
     return OK;
 }
@@ -171,9 +184,8 @@ void run_set_state(Kernel *kernel, Run *run, RunState state) {
 Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set) {
     if (!run->has_waits) {
         Status status = wait_cache_get(&kernel->waits, &run->before, &kernel->scratch, &run->waits);
-        if (status != OK) {
-            run_blame(kernel, run);
-            return kernel_corrupt(kernel, "the wait set of a run cannot be read");
+        if (status != OK || run->waits.count == 0) {
+            return run_damaged(kernel, run, "the wait set of a run cannot be read");
         }
         run->has_waits = true;
     }
@@ -200,6 +212,9 @@ Status run_drop_waiters(Kernel *kernel, Run *run) {
 Status run_set_ready(Kernel *kernel, Run *run) {
     RunRow *row = &run->row;
     row->claim_rank = claim_rank(row->priority); // [runs-2]
+    if (row->claim_rank <= 0) {
+        return run_damaged(kernel, run, "the priority of a run is out of range");
+    }
     row->generation++;
     row->waits = STR_NULL;
     row->idle_since_ms = 0;

@@ -17,6 +17,8 @@ typedef struct Run {
 } Run;
 
 MUST_CHECK Status run_load(Kernel *kernel, int64_t key, Run *ret_run);
+// Also one whose row makes no sense, which the others answer with ERR_CORRUPT.
+MUST_CHECK Status run_load_damaged(Kernel *kernel, int64_t key, Run *ret_run);
 MUST_CHECK Status run_load_id(Kernel *kernel, Str id, Run *ret_run);
 // As run_load_id, but refuses the operation with RUN_NOT_FOUND.
 MUST_CHECK Status run_require(Kernel *kernel, Str id, Run *ret_run);

@@ -28,8 +28,17 @@ static const Str ERROR_TOO_LONG =
 static const Str ERROR_LEASE_LOST =
     STR("{\"type\":\"TaskTimeoutError\",\"message\":\"the worker's lease ran out\"}");
 
+static Status task_unknown(Kernel *kernel) {
+    return kernel_corrupt(kernel, "a task is in no known state");
+}
+
+static bool state_is_known(int64_t state) { // what is stored may be damaged
+    return state >= TASK_QUEUED && state < TASK_STATE_COUNT;
+}
+
 Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [life-6]
     KeyChange key;
+    if (!state_is_known(before->state)) return task_unknown(kernel);
     TRY(key_decide(kernel, before, after, &key));
     if (before->state != after->state) {
         kernel_count(kernel, COUNTER_TASKS_FIRST + before->state, -1);
@@ -139,7 +148,9 @@ Status task_remove(Kernel *kernel, const TaskRow *task) {
     ended.state = TASK_CANCELLED;
     ended.claim_rank = 0;
     TRY(key_decide(kernel, task, &ended, &key));
-    kernel_count(kernel, COUNTER_TASKS_FIRST + task->state, -1);
+    if (state_is_known(task->state)) {
+        kernel_count(kernel, COUNTER_TASKS_FIRST + task->state, -1);
+    }
     TRY(kernel_remove(kernel, TABLE_TASKS, task));
     task_cache_remove(&kernel->tasks, task->id);
     TRY(queue_count_task(kernel, task, NULL));
@@ -170,7 +181,7 @@ Status task_fire(Kernel *kernel, const TaskRow *due) {
     case TASK_CANCELLED: return task_remove(kernel, task);
     case TASK_STATE_COUNT: break;
     }
-    return kernel_corrupt(kernel, "a task is in no known state");
+    return task_unknown(kernel);
 }
 
 Status tasks_end_leases(Kernel *kernel, Str worker) {
