@@ -24,12 +24,33 @@ void loading_init(Loading *self, const CoordinatorSetup *setup, const Commits *c
 
 void loading_done(Loading *self) { arena_done(&self->scratch); }
 
+// [loading-4] The checkpoints of a C function, as they are stored: one for each position.
+static bool is_whole(const RunLoad *load) {
+    int64_t position = 0;
+    if (load->run.kind == RUN_FLOW) return true;
+    for (size_t i = 0; i < load->log_count; i++) {
+        const LogRow *entry = &load->log[i];
+        if (entry->position < 0) continue;
+        if (entry->position != position) return false;
+        if (entry->kind != LOG_STEP_ATTEMPT) position++;
+    }
+    return true;
+}
+
 // Replaces what is in memory by what the store says.
-static LoadAnswer take(Loading *self, ResidentRun *run, const RunLoadReply *reply) {
-    if (reply->status == ERR_CORRUPT) return LOAD_BROKEN;
+static LoadAnswer take(Loading *self, ResidentRun *run, const RunLoadReply *reply, Diag *diag) {
+    if (reply->status == ERR_CORRUPT) {
+        *diag = reply->diag;
+        return LOAD_BROKEN;
+    }
     const RunRow *row = &reply->load.run;
     bool is_ours = reply->status == OK && row->state == RUN_RUNNING &&
                    row->owner == self->commits->node; // [loading-2]
+    if (is_ours && !is_whole(&reply->load)) {
+        (void)diag_set(diag, ERR_CORRUPT, "STORE_CORRUPT",
+                       "the log of the run \"%.*s\" lacks a checkpoint", STR_ARG(row->id));
+        return LOAD_BROKEN;
+    }
     uint64_t woken_ns = run->woken_ns;
     bool was_evicted = residents_take_evicted(self->residents, run->key);
     bool is_reloaded =
@@ -62,8 +83,8 @@ static void load(Loading *self, RunKeys keys) {
         const RunLoadReply *reply = &loads.replies[i];
         while (self->runs[place].key != reply->key) place++; // both are in the same order
         LoadedRun *loaded = &self->runs[place];
-        loaded->answer = take(self, residents_get(self->residents, reply->key), reply);
-        if (loaded->answer == LOAD_BROKEN) loaded->diag = reply->diag;
+        ResidentRun *run = residents_get(self->residents, reply->key);
+        loaded->answer = take(self, run, reply, &loaded->diag);
     }
     follow_size(self);
     arena_reset(&self->scratch);

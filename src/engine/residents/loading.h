@@ -5,6 +5,8 @@
 //   [loading-2] A run that is loaded is as the store has it, and ours: RUNNING, owned by this node.
 //   [loading-3] How many are read together follows how large they are, so that a wave of large ones
 //        does not fill the memory before the first of them executes.
+//   [loading-4] What is damaged is not loaded: the run is held for a person, and nobody else is
+//        stopped by it.
 #pragma once
 #include "engine/commits/commit.h"
 #include "engine/residents/resident.h"

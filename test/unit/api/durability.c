@@ -532,6 +532,40 @@ static void history_and_lists_show_what_was_done(void **state) {
     assert_int_equal(count, 24);
 }
 
+// ---- damage ----
+
+static void a_missing_checkpoint_pauses_the_run_and_stops_nobody(void **state) {
+    Fixture *fixture = *state;
+    add_workflow(fixture, "approval", approval, NULL);
+    put_to_work(fixture);
+    start(fixture, "approval", "r", "1");
+    start(fixture, "approval", "sound", "1");
+    wait_parked(fixture, "r", "signal:ok");
+    wait_parked(fixture, "sound", "signal:ok");
+    abide_close(fixture->engine);
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(fixture->url + strlen("sqlite:"), &database), SQLITE_OK);
+    const char *sql = "UPDATE abide_log SET position = 7 WHERE position = 0 AND run = "
+                      "(SELECT key FROM abide_runs WHERE id = 'r')";
+    assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_changes(database), 1);
+    sqlite3_close(database);
+    fixture_open(fixture);
+    add_workflow(fixture, "approval", approval, NULL);
+    put_to_work(fixture);
+    assert_int_equal(abide_signal(fixture->engine, "r", "ok", "2", NULL, NULL), ABIDE_OK);
+    assert_int_equal(abide_signal(fixture->engine, "sound", "ok", "2", NULL, NULL), ABIDE_OK);
+    expect_result(fixture, "sound", ABIDE_OK, "[1,2]");
+    abide_run_info info = {0};
+    for (int i = 0; i < 20000 && info.state != ABIDE_RUN_PAUSED; i++) {
+        assert_int_equal(abide_status(fixture->engine, "r", &info, NULL), ABIDE_OK);
+        if (info.state != ABIDE_RUN_PAUSED) usleep(1000);
+    }
+    assert_int_equal(info.state, ABIDE_RUN_PAUSED);
+    assert_non_null(strstr(info.pause_reason, "lacks a checkpoint"));
+    assert_int_equal(atomic_load(&body_count), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, reset_and_setup, teardown)
 
 int main(int argument_count, char **arguments) {
@@ -551,6 +585,7 @@ int main(int argument_count, char **arguments) {
         TEST(closing_waits_for_no_function_that_did_not_end_in_time),
         TEST(the_engine_tells_what_happens),
         TEST(history_and_lists_show_what_was_done),
+        TEST(a_missing_checkpoint_pauses_the_run_and_stops_nobody),
     };
     return cmocka_run_group_tests_name("api_durability", tests, NULL, NULL);
 }
