@@ -30,7 +30,7 @@ static bool is_whole(const RunLoad *load) {
     if (load->run.kind == RUN_FLOW) return true;
     for (size_t i = 0; i < load->log_count; i++) {
         const LogRow *entry = &load->log[i];
-        if (entry->position < 0) continue;
+        if (!log_has_position(entry)) continue;
         if (entry->position != position) return false;
         if (entry->kind != LOG_STEP_ATTEMPT) position++;
     }
