@@ -6,9 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import unittest
-from unittest import mock
 
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test", "e2e", "support"))
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
@@ -136,35 +134,6 @@ class RedisTest(unittest.TestCase):
         text = self.redis.command("INFO", "commandstats").decode()
         calls = {name: int(count) for name, count in re.findall(r"cmdstat_(\w+):calls=(\d+)", text)}
         return sum(calls.get(name, 0) for name in ("fcall", "fcall_ro", "blpop")), calls.get("hgetall", 0)
-
-    def commits(self, node):
-        return int(re.search(r"abide_commit_duration_seconds_count (\d+)", node.get("/metrics").body).group(1))
-
-    def test_runs_that_are_in_no_cache_are_fetched_together(self):
-        runs, tasks = 200, 3
-        limited = os.path.join(os.environ["ABIDE_BUILD_DIR"], "test", "load", "abide-limited")
-        caches = {"ABIDE_TEST_LIMITS": "run_cache_size=1,task_cache_size=1,row_cache_size=1"}
-        with mock.patch.dict(os.environ, caches), mock.patch("server.ABIDE", limited):
-            node = self.node(None, "--max-resident-runs", "1")
-        node.deploy("chain", "for (let i = 0; i < Inputs; i++) await Task.run('log', {message: 'm'})")
-        due = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
-        for i in range(runs):
-            node.post("/v1/runs", {"workflow": "chain", "id": f"c{i}", "input": tasks, "start_at": due})
-        before, commits, asked = self.said()[0], self.commits(node), []
-
-        def is_done():
-            asked.append(self.said()[0])
-            done = node.get("/v1/stats").json["runs"]["completed"] == runs
-            asked.append(self.said()[0])
-            return done
-
-        wait_until(is_done)
-        calls = self.said()[0] - before - sum(asked[1::2]) + sum(asked[::2])
-        # Looking each run up by itself takes several calls for each turn, hundreds for a commit of many.
-        self.assertLess(calls, 30 * (self.commits(node) - commits) + 300)
-        entries = node.get("/v1/runs/c0/log").json["items"]
-        self.assertFalse([entry for entry in entries if entry["kind"] in ("released", "reloaded")])
-        self.verify()
 
     def test_an_idle_cluster_says_little(self):
         nodes = [self.node(None, "--node-lease", "3s") for _ in range(3)]
