@@ -9,18 +9,32 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-enum { COMMIT_MS = 100, FIRST_MOST = 256, PACED_MIN = 32 };
+enum { COMMIT_MS = 100, FIRST_MOST = 256, PACED_MIN = 32, FLUSH_RISE_MS = 10 };
 
 static size_t at_least(size_t value, size_t least) { return value > least ? value : least; }
 static size_t at_most(size_t value, size_t most) { return value < most ? value : most; }
 
 void pace_init(Pace *self) { *self = (Pace){.most = FIRST_MOST, .cut_most = LIMIT_BATCH_OPS}; }
 
-void pace_good(Pace *self, size_t count, uint64_t took_ns) {
-    uint64_t took_ms = took_ns / 1000000u;
+// What a flush takes. A store that is slow is slow again and again: it rises by steps that double,
+// so that one stall of the machine does not pass for a slow store. Nor does a flush take longer
+// than a commit that contains one.
+static uint64_t flush_estimate(uint64_t flush_ms, uint64_t took_ms, bool is_small) {
+    if (!is_small) return took_ms < flush_ms ? took_ms : flush_ms;
+    uint64_t average = (3 * flush_ms + took_ms) / 4, most = 2 * flush_ms + FLUSH_RISE_MS;
+    return average < most ? average : most;
+}
+
+void pace_failed(Pace *self, uint64_t ended_ns) { self->free_ns = ended_ns; }
+
+void pace_good(Pace *self, size_t count, uint64_t began_ns, uint64_t ended_ns) {
+    ASSERT(began_ns <= ended_ns && self->free_ns <= ended_ns);
+    uint64_t taken_up_ns = began_ns > self->free_ns ? began_ns : self->free_ns; // [pace-1]
+    uint64_t took_ms = (ended_ns - taken_up_ns) / 1000000u;
+    self->free_ns = ended_ns;
     bool is_small = count <= PACED_MIN;
     self->cut_most = at_most(2 * self->cut_most, LIMIT_BATCH_OPS); // [pace-2]
-    if (is_small) self->flush_ms = (3 * self->flush_ms + took_ms) / 4;
+    self->flush_ms = flush_estimate(self->flush_ms, took_ms, is_small);
     uint64_t wanted_ms = at_least(2 * self->flush_ms, COMMIT_MS);
     bool is_used = 2 * count > self->most; // [pace-3]
     if (took_ms > wanted_ms && !is_small) {

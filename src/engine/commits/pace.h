@@ -3,7 +3,10 @@
 //   [pace-1] A batch is as large as the store commits in about COMMIT_MS, going by those before it:
 //        a caller waits for the commit that is under way and for its own. What one operation does
 //        to many rows (firing, claiming) is bounded by the same number. Where even a small commit
-//        takes long (a slow disk, a far server) a large one may take twice as long as that.
+//        takes long (a slow disk, a far server) a large one may take twice as long as that. Two
+//        commits are out at a time, and the store takes one after the other: the time that a small
+//        one spends behind a large one is not its own. If it counted, one slow commit would pass
+//        for a slow store, batches would grow, and every further one would be slow as well.
 //   [pace-2] After a refusal batches are half as large, down to one operation; each good commit
 //        doubles the size again. It is never more than LIMIT_BATCH_OPS.
 //   [pace-3] It grows with batches that made use of it, and not while there is little to do: the
@@ -17,11 +20,14 @@ typedef struct Pace {
     size_t most;       // [pace-1], before the limit
     size_t cut_most;   // [pace-2], likewise
     uint64_t flush_ms; // what commits of few operations take
+    uint64_t free_ns;  // when the store was done with the last commit (monotonic)
 } Pace;
 
 void pace_init(Pace *self);
-// A commit of `count` operations answered OK, so long after it was gathered.
-void pace_good(Pace *self, size_t count, uint64_t took_ns);
+// A commit of `count` operations, gathered at `began_ns`, answered OK at `ended_ns`.
+void pace_good(Pace *self, size_t count, uint64_t began_ns, uint64_t ended_ns);
+// One failed: whatever follows did not wait for it any longer than this.
+void pace_failed(Pace *self, uint64_t ended_ns);
 // One of `count` operations was refused.
 void pace_refused(Pace *self, size_t count);
 size_t pace_most(const Pace *self); // operations in the next batch

@@ -191,12 +191,14 @@ Commit *coordinator_prepare(Coordinator *c) {
 void coordinator_finish(Coordinator *c, Commit *commit, Status status, const Diag *diag) {
     commits_came_back(&c->commits);
     apply_damage(c, commit);
+    uint64_t ended_ns = env_monotonic_ns(c->setup.env);
     if (status != OK) {
+        pace_failed(&c->pace, ended_ns);
         failed_commit(c, commit, status, diag);
         return;
     }
     outcomes_note_good(&c->outcomes);
-    pace_good(&c->pace, commit->batch.count, env_monotonic_ns(c->setup.env) - commit->began_ns);
+    pace_good(&c->pace, commit->batch.count, commit->began_ns, ended_ns);
     apply_commit(c, commit);
     commits_put(&c->commits, commit);
     // At once, so that they execute while the next batch is being committed.

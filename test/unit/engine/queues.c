@@ -51,18 +51,23 @@ static void reports_of_workers_are_a_queue_of_their_own(void **state) {
 
 enum { MS = 1000000 };
 
+// One that was gathered when the store was free.
+static void commit_took(Pace *pace, size_t count, uint64_t took_ns) {
+    pace_good(pace, count, pace->free_ns, pace->free_ns + took_ns);
+}
+
 static void slow_commit_makes_the_next_one_smaller(void **state) {
     (void)state;
     Pace pace;
     pace_init(&pace);
     pace.most = 400;
-    pace_good(&pace, 400, 200 * MS);
+    commit_took(&pace, 400, 200 * MS);
     assert_int_equal(pace_most(&pace), 200);
-    pace_good(&pace, 200, 2000 * MS); // it may have been the machine
+    commit_took(&pace, 200, 2000 * MS); // it may have been the machine
     assert_int_equal(pace_most(&pace), 50);
-    pace_good(&pace, 50, 60000ull * MS);
+    commit_took(&pace, 50, 60000ull * MS);
     assert_int_equal(pace_most(&pace), 32);
-    pace_good(&pace, 32, 80 * MS); // about right
+    commit_took(&pace, 32, 80 * MS); // about right
     assert_int_equal(pace_most(&pace), 32);
 }
 
@@ -70,7 +75,7 @@ static void quick_commit_doubles_the_next_one_up_to_the_limit(void **state) {
     (void)state;
     Pace pace;
     pace_init(&pace);
-    for (int i = 0; i < 20; i++) pace_good(&pace, pace_most(&pace), 1 * MS);
+    for (int i = 0; i < 20; i++) commit_took(&pace, pace_most(&pace), 1 * MS);
     assert_int_equal(pace_most(&pace), LIMIT_BATCH_OPS);
 }
 
@@ -79,9 +84,9 @@ static void small_commits_do_not_make_room_for_a_burst(void **state) {
     Pace pace;
     pace_init(&pace);
     size_t most = pace_most(&pace);
-    for (int i = 0; i < 100; i++) pace_good(&pace, 8, 1 * MS);
+    for (int i = 0; i < 100; i++) commit_took(&pace, 8, 1 * MS);
     assert_int_equal(pace_most(&pace), most);
-    pace_good(&pace, 60, 590 * MS); // what it took counts for what was in it
+    commit_took(&pace, 60, 590 * MS); // what it took counts for what was in it
     assert_int_equal(pace_most(&pace), most / 4);
 }
 
@@ -89,9 +94,43 @@ static void slow_flushes_are_shared_by_large_batches(void **state) {
     (void)state;
     Pace pace;
     pace_init(&pace);
-    for (int i = 0; i < 20; i++) pace_good(&pace, 1, 400 * MS);
-    for (int i = 0; i < 20; i++) pace_good(&pace, pace_most(&pace), 390 * MS);
+    for (int i = 0; i < 20; i++) commit_took(&pace, 1, 400 * MS);
+    for (int i = 0; i < 20; i++) commit_took(&pace, pace_most(&pace), 390 * MS);
     assert_int_equal(pace_most(&pace), LIMIT_BATCH_OPS);
+}
+
+static void what_is_spent_behind_another_commit_does_not_count(void **state) {
+    (void)state;
+    Pace pace;
+    pace_init(&pace);
+    size_t most = pace_most(&pace);
+    for (int i = 0; i < 20; i++) { // two out at a time: a large one, and a small one behind it
+        uint64_t began_ns = pace.free_ns;
+        pace_good(&pace, most, began_ns, began_ns + 90ull * MS);
+        pace_good(&pace, 1, began_ns, began_ns + 91ull * MS);
+    }
+    assert_int_equal(pace_most(&pace), most);
+    commit_took(&pace, most, 400 * MS);
+    assert_int_equal(pace_most(&pace), most / 4);
+}
+
+static void failed_commit_is_not_held_against_the_next_one(void **state) {
+    (void)state;
+    Pace pace;
+    pace_init(&pace);
+    size_t most = pace_most(&pace);
+    pace_failed(&pace, 60000ull * MS);
+    pace_good(&pace, most, 0, 60001ull * MS);
+    assert_int_equal(pace_most(&pace), 2 * most);
+}
+
+static void one_stall_of_the_machine_is_no_slow_store(void **state) {
+    (void)state;
+    Pace pace;
+    pace_init(&pace);
+    commit_took(&pace, 1, 8000ull * MS);
+    commit_took(&pace, pace_most(&pace), 400 * MS);
+    assert_int_equal(pace_most(&pace), 64);
 }
 
 static void refused_batch_comes_in_halves_down_to_one(void **state) {
@@ -104,7 +143,7 @@ static void refused_batch_comes_in_halves_down_to_one(void **state) {
     assert_int_equal(pace_most(&pace), 4);
     pace_refused(&pace, 1);
     assert_int_equal(pace_most(&pace), 1);
-    for (int i = 0; i < 20; i++) pace_good(&pace, 1, 1 * MS);
+    for (int i = 0; i < 20; i++) commit_took(&pace, 1, 1 * MS);
     assert_false(pace_is_cut(&pace));
 }
 
@@ -116,6 +155,9 @@ int main(void) {
         cmocka_unit_test(quick_commit_doubles_the_next_one_up_to_the_limit),
         cmocka_unit_test(small_commits_do_not_make_room_for_a_burst),
         cmocka_unit_test(slow_flushes_are_shared_by_large_batches),
+        cmocka_unit_test(what_is_spent_behind_another_commit_does_not_count),
+        cmocka_unit_test(failed_commit_is_not_held_against_the_next_one),
+        cmocka_unit_test(one_stall_of_the_machine_is_no_slow_store),
         cmocka_unit_test(refused_batch_comes_in_halves_down_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
