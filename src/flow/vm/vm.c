@@ -78,15 +78,28 @@ void flow_vm_set_host(FlowVm *vm, FlowHost *host) { vm->host = host; }
 
 // --- memory
 
-static void mark_frames(FlowVm *vm) {
-    FlowHeap *heap = &vm->heap;
-    for (uint32_t i = 0; i < vm->stack_top; i++) flow_heap_mark(heap, vm->stack[i]);
-    for (uint32_t i = 0; i < vm->frame_count; i++) {
-        const FlowFrame *frame = &vm->frames[i];
+static void mark_values(FlowHeap *heap, const FlowValue *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) flow_heap_mark(heap, values[i]);
+}
+
+static void mark_frame_list(FlowHeap *heap, const FlowFrame *frames, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const FlowFrame *frame = &frames[i];
         flow_heap_mark_cell(heap, frame->closure);
         flow_heap_mark(heap, frame->function);
         flow_heap_mark(heap, frame->new_target);
         flow_heap_mark_cell(heap, frame->coroutine);
+    }
+}
+
+static void mark_frames(FlowVm *vm) {
+    FlowHeap *heap = &vm->heap;
+    mark_values(heap, vm->stack, vm->stack_top);
+    mark_frame_list(heap, vm->frames, vm->frame_count);
+    if (vm->held) {
+        mark_values(heap, vm->held->stack, vm->held->stack_top);
+        mark_frame_list(heap, vm->held->frames, vm->held->frame_count);
+        mark_values(heap, vm->held->values, vm->held->value_count);
     }
     for (uint32_t i = 0; i < vm->queue.count; i++) {
         const FlowJob *job = &vm->queue.jobs[(vm->queue.first + i) & (vm->queue.capacity - 1)];
@@ -142,7 +155,7 @@ void flow_vm_collect(FlowVm *vm) {
     flow_heap_drain(&vm->heap);
     flow_atoms_sweep(&vm->atoms);
     flow_shape_sweep_roots(vm);
-    sweep_caches(vm->caches, vm->module->site_count);
+    sweep_caches(vm->caches, (size_t)vm->module->site_count + vm->extra_site_count);
     sweep_caches(vm->prelude_caches, vm->realm->prelude->site_count);
     if (vm->lookups) memset(vm->lookups, 0, LOOKUP_COUNT * sizeof *vm->lookups);
     flow_heap_sweep(&vm->heap);
@@ -162,7 +175,8 @@ FlowLookup *flow_vm_lookups_new(void) { return mem_zalloc(LOOKUP_COUNT * sizeof(
 
 // The interpreter holds pointers into the caches: they are emptied, and freed only when parked.
 void flow_vm_drop_caches(FlowVm *vm) {
-    if (vm->caches) memset(vm->caches, 0, vm->module->site_count * sizeof *vm->caches);
+    size_t count = (size_t)vm->module->site_count + vm->extra_site_count;
+    if (vm->caches) memset(vm->caches, 0, count * sizeof *vm->caches);
     if (vm->lookups) memset(vm->lookups, 0, LOOKUP_COUNT * sizeof *vm->lookups);
     if (vm->prelude_caches) {
         memset(vm->prelude_caches, 0, vm->realm->prelude->site_count * sizeof *vm->prelude_caches);

@@ -112,6 +112,18 @@ typedef struct FlowRootShape {
     FlowShape *shape;
 } FlowRootShape;
 
+// What an expression that is evaluated in a VM keeps alive beside its own frames (evaluate.h).
+typedef struct FlowHeld {
+    FlowValue *stack; // those of the run, which stand still meanwhile
+    uint32_t stack_top;
+    uint32_t stack_capacity;
+    FlowFrame *frames;
+    uint32_t frame_count;
+    uint32_t frame_capacity;
+    const FlowValue *values; // further ones
+    uint32_t value_count;
+} FlowHeld;
+
 struct FlowVm {
     const FlowRealm *realm;
     FlowRealm *building; // the same, while the realm is being built; else NULL
@@ -170,6 +182,8 @@ struct FlowVm {
     FlowLookup *lookups;             // LOOKUP_COUNT; made by the interpreter
     FlowPromise *rejected[8];        // rejected in this turn while nobody listened; for a log line
     uint32_t rejected_count;
+    uint32_t extra_site_count; // inline caches behind those of the module: of an expression
+    const FlowHeld *held;      // while an expression is evaluated; else NULL
     struct FlowVmTexts *texts; // what the last FlowRunResult points to (vm_result.c)
 };
 
