@@ -97,6 +97,11 @@ void flow_api_check_value(const FlowApiCheck *check, const FlowApiField *field, 
 MUST_CHECK Status flow_api_read_options(const char *call, Str options_json, Arena *arena,
                                         Diag *diag);
 
+// A sentence about "Task", "Task.run", "Context.runId"; NULL: there is none (api_about.c).
+const char *flow_api_about_member(const char *path);
+// A sentence about an option of "Task.run" or "config", by its path: "retry.delay".
+const char *flow_api_about_option(Str call, Str path);
+
 // "a, b, c": the names of the fields.
 Str flow_api_field_names(const FlowApiField *fields, Arena *arena);
 // Everything of this file, the keys of `config` and what JavaScript has built in, as JSON.
