@@ -542,6 +542,16 @@ ABIDE_API int abide_rewind(abide_engine *engine, const char *run_id, const char 
 */
 ABIDE_API int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,
                          const char *new_id, char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
+/*
+** Takes up a run that failed at its last good place, by a new run; the failed one is not changed. A
+** script begins at the beginning of the turn that failed, with its variables and what was delivered
+** to it; a C workflow with all its checkpoints but the failed one. Tasks and children that had
+** failed there are begun anew. `new_id` may be NULL: the id is then made of the old one
+** ("order-7~2"), and a second call answers the run that the first one made. Errors: RUN_NOT_FOUND,
+** RUN_NOT_FAILED (it goes on, or ended in another way), SNAPSHOT_NOT_KEPT, RUN_EXISTS.
+*/
+ABIDE_API int abide_retry_run(abide_engine *engine, const char *run_id, const char *new_id,
+                              char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
 /* Removes an ended run and all that belongs to it. ABIDE_CONFLICT when it has not ended. */
 ABIDE_API int abide_purge(abide_engine *engine, const char *run_id, abide_error *error);
 

@@ -271,6 +271,25 @@ int abide_fork(abide_engine *engine, const char *run_id, const char *step, int i
     return code;
 }
 
+int abide_retry_run(abide_engine *engine, const char *run_id, const char *new_id,
+                    char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Request request = {.op.kind = OP_FORK};
+    Op *op = &request.op;
+    Diag diag;
+    RetryId text;
+    op->in.fork.is_retry = true;
+    Status status = api_check_run_id(run_id, &op->in.fork.run_id, &diag);
+    if (status == OK && new_id != NULL)
+        status = api_check_run_id(new_id, &op->in.fork.new_id, &diag);
+    if (status != OK) return api_answer(error, status, &diag);
+    int code = finish(engine, &request, error);
+    if (code != ABIDE_OK || ret_id == NULL) return code;
+    Str id = new_id != NULL ? str_from(new_id) : run_retry_id(str_from(run_id), &text);
+    snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(id));
+    return code;
+}
+
 int abide_purge(abide_engine *engine, const char *run_id, abide_error *error) {
     if (engine == NULL) return missing_engine(error);
     Request request = {.op.kind = OP_PURGE_RUN};

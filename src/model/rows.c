@@ -1,11 +1,12 @@
 // Rows: names of the numbers that stand in their columns, how entries of the log are named,
-// and how taken events are marked.
+// how taken events are marked, and the id under which a failed run is taken up.
 //
 //   [model-rows-1] Names are part of the API on the wire: lower case, never changed.
 //   [model-rows-2] A number that has no name answers "unknown"; it never stops the process, because
 //        it may come from a damaged file.
 #include "model/rows.h"
 #include "base/containers/hash.h"
+#include <stdio.h>
 
 static const char *const run_state_names[RUN_STATE_COUNT] = {
     [RUN_PENDING] = "pending",     [RUN_RUNNING] = "running",     [RUN_SUSPENDED] = "suspended",
@@ -26,6 +27,23 @@ static const char *const task_state_names[TASK_STATE_COUNT] = {
 const char *task_state_name(int64_t state) {
     if (state < TASK_QUEUED || state >= TASK_STATE_COUNT) return "unknown";
     return task_state_names[state];
+}
+
+Str run_retry_id(Str id, RetryId *ret_text) {
+    enum { DIGITS_MAX = 9 };
+    size_t end = id.len;
+    long number = 0, scale = 1;
+    for (; end > 0 && id.len - end < DIGITS_MAX; scale *= 10) {
+        char c = id.data[end - 1];
+        if (c < '0' || c > '9') break;
+        number += scale * (c - '0');
+        end--;
+    }
+    bool is_retry = end > 1 && end < id.len && id.data[end - 1] == '~' && id.data[end] != '0';
+    if (is_retry) id.len = end - 1;
+    snprintf(ret_text->text, sizeof ret_text->text, "%.*s~%ld", STR_ARG(id),
+             is_retry ? number + 1 : 2);
+    return str_from(ret_text->text);
 }
 
 const char *log_kind_name(int64_t kind) {
@@ -52,6 +70,9 @@ const char *log_kind_name(int64_t kind) {
         [LOG_LINE] = "line",
         [LOG_UNHANDLED] = "unhandled",
         [LOG_RETRY] = "retry",
+        [LOG_FAILURE] = "failure",
+        [LOG_RETRIED] = "retried",
+        [LOG_SET] = "set",
     };
     bool is_known = kind > 0 && kind < LOG_KIND_COUNT;
     return is_known ? names[kind] : "unknown";

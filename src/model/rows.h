@@ -40,6 +40,12 @@ typedef enum LeftoverPolicy {
     LEFTOVER_DEAD_LETTER
 } LeftoverPolicy;
 
+// The id of the run that takes up a failed one: "order-7~2" for "order-7", "order-7~3" for that.
+typedef struct RetryId {
+    char text[1024];
+} RetryId;
+Str run_retry_id(Str id, RetryId *ret_text);
+
 typedef struct RunRow {
     int64_t key;
     Str id;                 // the caller's, or generated; unique
@@ -109,6 +115,9 @@ typedef enum LogKind {
     LOG_LINE,      // console line; name: level
     LOG_UNHANDLED, // a parked run wants no such signal: it is kept; name; data: is the run idle
     LOG_RETRY, // attempt `attempt` failed; data: {"error":…,"next_at":"…"}; LOG_STARTED follows
+    LOG_FAILURE, // a script failed: its frames with their variables, and where; data: an object
+    LOG_RETRIED, // this run takes up one that failed; data: {"run":its id}
+    LOG_SET, // a variable was set from outside; name: path; data: {"old":…,"new":…,"by":…}
     LOG_KIND_COUNT
 } LogKind;
 

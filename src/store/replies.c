@@ -36,7 +36,7 @@ HAS_SIZE(fire_due, 56);
 HAS_SIZE(cancel, 1);
 HAS_SIZE(hold, 1);
 HAS_SIZE(rewind, 16);
-HAS_SIZE(fork, 8);
+HAS_SIZE(fork, 32);
 HAS_SIZE(dead_letter, 8);
 HAS_SIZE(remove_events, 24);
 HAS_SIZE(sweep, 40);
@@ -120,6 +120,7 @@ void op_keep_reply(Op *op, Arena *arena) {
     case OP_CLAIM_TASKS: keep_claimed(op, arena); break;
     case OP_COMPLETE_TASK: keep_attempt(&op->out.complete_task.attempt, arena); break;
     case OP_FAIL_TASK: keep_attempt(&op->out.fail_task.attempt, arena); break;
+    case OP_FORK: op->out.fork.id = kept_text(arena, op->out.fork.id); break;
     case OP_TRIGGER_SCHEDULE:
         op->out.trigger_schedule.run_id = kept_text(arena, op->out.trigger_schedule.run_id);
         break;
@@ -139,7 +140,6 @@ void op_keep_reply(Op *op, Arena *arena) {
     case OP_PAUSE:
     case OP_RESUME:
     case OP_REWIND:
-    case OP_FORK:
     case OP_SET_TOPIC:
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER:

@@ -168,6 +168,8 @@ typedef struct OpOut {
         } rewind;
         struct {
             int64_t key;
+            bool is_new; // false: it has been retried before, as the run that is answered
+            Str id;
         } fork;
         struct { // OP_REPLAY_DEAD_LETTER, OP_REMOVE_DEAD_LETTER
             int64_t resumed_count;

@@ -96,7 +96,9 @@ typedef struct OpIn {
         struct {
             Str run_id;
             StepChoice step; // a null name = from the start
-            Str new_id;
+            Str new_id;      // null with is_retry: made of the old one, "order-7~2"
+            bool is_retry;   // of a run that failed: from the last good place, and what had failed
+                             // there is begun anew; `step` does not count
         } fork;
         struct {
             TopicRow row;  // `name` to `cap` count

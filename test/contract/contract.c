@@ -653,6 +653,7 @@ int main(void) {
     failed += contract_tasks();
     failed += contract_queues();
     failed += contract_eager();
+    failed += contract_repair();
     failed += contract_rewind();
     failed += contract_resume();
     failed += contract_states();

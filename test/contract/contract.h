@@ -178,6 +178,7 @@ int contract_lists(void);
 int contract_tasks(void);
 int contract_queues(void);
 int contract_eager(void);
+int contract_repair(void);
 int contract_rewind(void);
 int contract_resume(void);
 int contract_retry(void);

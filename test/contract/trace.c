@@ -343,6 +343,10 @@ static void build_outside(Maker *maker, Op *op) {
         op->in.fork.step.name = chance(maker, 70) ? some_step(maker) : STR_NULL;
         op->in.fork.step.is_last = true;
         op->in.fork.new_id = run_name(maker->arena, 20 + pick(maker, TRACE_RUNS - 20));
+        if (!chance(maker, 40)) break;
+        op->in.fork.run_id = some_run(maker, WANTED_ENDED, TRACE_RUNS);
+        op->in.fork.is_retry = true;
+        if (chance(maker, 50)) op->in.fork.new_id = STR_NULL;
         break;
     case OP_REMOVE_EVENTS:
         op->in.remove_events.topic = some_topic(maker);
@@ -587,7 +591,7 @@ static const struct {
     {OP_PAUSE, 3},
     {OP_RESUME, 4},
     {OP_REWIND, 3},
-    {OP_FORK, 1},
+    {OP_FORK, 2},
     {OP_PURGE_RUN, 5},
     {OP_SET_TOPIC, 2},
     {OP_REPLAY_DEAD_LETTER, 2},
@@ -765,7 +769,7 @@ static void learn_op(Knowledge *knowledge, Arena *arena, const Op *op) {
         if (is_ok) learn_key(knowledge, arena, op->out.create_run.id, op->out.create_run.key);
         break;
     case OP_FORK:
-        if (is_ok) learn_key(knowledge, arena, op->in.fork.new_id, op->out.fork.key);
+        if (is_ok) learn_key(knowledge, arena, op->out.fork.id, op->out.fork.key);
         break;
     case OP_TRIGGER_SCHEDULE:
         if (is_ok) {

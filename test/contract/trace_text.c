@@ -164,7 +164,11 @@ static void put_answer(Buf *text, const Op *op) {
     case OP_CANCEL: put(text, "changed", op->out.cancel.is_changed); break;
     case OP_PAUSE:
     case OP_RESUME: put(text, "changed", op->out.hold.is_changed); break;
-    case OP_FORK: put(text, "key", op->out.fork.key); break;
+    case OP_FORK:
+        put(text, "key", op->out.fork.key);
+        put(text, "new", op->out.fork.is_new);
+        put_str(text, "id", op->out.fork.id);
+        break;
     case OP_REPLAY_DEAD_LETTER: put(text, "resumed", op->out.dead_letter.resumed_count); break;
     default: put_counts(text, op); break;
     }
@@ -293,6 +297,7 @@ static void put_outside_question(Buf *text, const Op *op) {
         put_str(text, "run", op->in.fork.run_id);
         put_str(text, "step", op->in.fork.step.name);
         put_str(text, "new_id", op->in.fork.new_id);
+        put(text, "retry", op->in.fork.is_retry);
         break;
     case OP_PURGE_RUN: put_str(text, "run", op->in.purge.run_id); break;
     case OP_SET_TOPIC:

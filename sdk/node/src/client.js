@@ -120,6 +120,10 @@ export class Client {
     return this.transport.call("POST", path`/v1/runs/${runId}/rewind`, { body })
   }
 
+  async retry(runId, options = {}) {
+    return this.transport.call("POST", path`/v1/runs/${runId}/retry`, { body: fields("retry", options, "id") })
+  }
+
   async fork(runId, options = {}) {
     return this.transport.call("POST", path`/v1/runs/${runId}/fork`,
       { body: fields("fork", options, "step iteration id") })

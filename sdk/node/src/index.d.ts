@@ -568,6 +568,8 @@ export class Client {
     Promise<{ changed: boolean; position: number; dropped: number }>
   /** A new run from a step of this one, or from its start. */
   fork(runId: string, options?: { step?: string; iteration?: number; id?: string }): Promise<Run>
+  /** Takes up a failed run at its last good place, by a new run. */
+  retry(runId: string, options?: { id?: string }): Promise<Run>
   /** Its checkpoints in order. */
   steps(runId: string, options?: PageOptions & { name?: string; iteration?: number }): AsyncGenerator<LogEntry, void>
   /** Its history so far; stream() goes on as it is written. */

@@ -170,6 +170,11 @@ class Client:
                                    body=given(step=step, iteration=iteration, id=id),
                                    has_body=True)
 
+    def retry(self, run_id: str, *, id: Optional[str] = None) -> JsonObject:
+        """Takes up a failed run at its last good place, by a new run; answers it."""
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/retry"), body=given(id=id),
+                                   has_body=True)
+
     # ---- looking into a run ----
 
     def steps(self, run_id: str, *, name: Optional[str] = None, iteration: Optional[int] = None,

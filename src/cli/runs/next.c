@@ -185,6 +185,8 @@ static void hint_failed(Hints *hints, Str id, const ListItems *steps) {
     Str target = step != NULL ? field_text(step, "target") : STR_NULL;
     if (str_starts_with(target, STR("run_")))
         hint(hints, command(session, "abide wf show", target, STR_NULL), "the child that failed");
+    hint(hints, command(session, "abide wf retry", id, STR_NULL),
+         "a new run that goes on where this one was last well");
     if (!str_is_null(name))
         hint(hints, command(session, "abide wf fork", id, name),
              "a new run that does this step again and keeps what came before");

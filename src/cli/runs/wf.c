@@ -157,6 +157,25 @@ static const Verb fork_verb = {
     .act = fork_run,
 };
 
+static const VerbOption retry_options[] = {
+    {"id", 0, "ID", "id of the new run; only for one run", VALUE_TEXT, 0},
+    {0},
+};
+static const Verb retry_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf retry RUN... [options]",
+    .about =
+        "Takes up failed runs at their last good place, each by a new run; the failed ones are "
+        "not changed.\nA task that failed there is queued again. \"-\" reads ids from "
+        "standard input.",
+    .example = "abide wf retry order-7\nabide wf ls --status failed -o ids | abide wf retry -",
+    .path = "/v1/runs/%s/retry",
+    .id_field = "retry_of",
+    .options = retry_options,
+    .done = "goes on as",
+    .product = "id",
+};
+
 // ---- result and watch ----
 
 static void print_result(VerbCall *call) {
@@ -215,6 +234,7 @@ static const CliCommand commands[] = {
     {"load", "bring released runs back into memory", NULL, NULL, &load_verb},
     {"rewind", "set a run back to a step", NULL, NULL, &rewind_verb},
     {"fork", "start a new run from a step of another one", NULL, NULL, &fork_verb},
+    {"retry", "take up failed runs where they were last well", NULL, NULL, &retry_verb},
     {"rm", "remove ended runs", NULL, NULL, &rm_verb},
     {"signals", "list signals that a run has not taken", NULL, NULL, &wf_signals_verb},
     {"rm-signals", "remove signals that a run has not taken", NULL, NULL, &wf_rm_signals_verb},

@@ -106,6 +106,7 @@ static const CodeStatus ordinary[] = {
     {"EVENT_NOT_FOUND", 404},
     {"SIGNAL_NOT_FOUND", 404},
     {"RUN_EXISTS", 409},
+    {"RUN_NOT_FAILED", 409},
     {"RUN_NOT_FOUND", 404},
     {"RUN_NOT_IDLE", 409},
     {"RUN_HAS_READER", 409},

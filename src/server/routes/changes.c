@@ -1,4 +1,4 @@
-// Changing runs: signals, cancel, pause, resume, release, load, rewind, fork, delete.
+// Changing runs: signals, cancel, pause, resume, release, load, rewind, fork, retry, delete.
 //
 // Every answer says whether anything changed; what has ended does not change (P8). An answer leaves
 // after the commit that records the change (P1).
@@ -154,6 +154,37 @@ static void fork_run(Exchange *exchange) {
     exchange_submit(exchange, forked);
 }
 
+// ---- retry ----
+
+static const Field retry_fields[] = {
+    {"id", "string", false, "Id of the new run; made of the old one unless given: `order-7~2`."},
+    {0}};
+// One that failed under an earlier version of abide may also answer SNAPSHOT_NOT_KEPT.
+static const char *const retry_codes[] = {"RUN_NOT_FOUND", "RUN_NOT_FAILED", "BAD_ID", "RUN_EXISTS",
+                                          NULL};
+
+static void retried(Exchange *exchange) {
+    const Op *op = &exchange->request->op;
+    RetryId text;
+    Str id = op->in.fork.new_id;
+    if (str_is_null(id)) id = run_retry_id(op->in.fork.run_id, &text);
+    parts_send_run(exchange, op->out.fork.is_new ? 201 : 200, arena_str(&exchange->arena, id));
+}
+
+static void retry_run(Exchange *exchange) {
+    const JsonValue *body = exchange_object(exchange);
+    if (body == NULL) return;
+    Op *op = exchange_op(exchange, OP_FORK);
+    op->in.fork.run_id = exchange->parameters[0];
+    op->in.fork.is_retry = true;
+    Diag diag;
+    Status status = json_get_string(body, "id", &op->in.fork.new_id, &diag);
+    if (status != OK) exchange_refuse(exchange, status, &diag);
+    else if (str_is_null(op->in.fork.new_id) ||
+             parts_check(exchange, op->in.fork.new_id, "id", "BAD_ID"))
+        exchange_submit(exchange, retried);
+}
+
 // ---- delete ----
 
 static void purged(Exchange *exchange) { exchange_send_text(exchange, 204, NULL, STR("")); }
@@ -197,6 +228,8 @@ static void signal_run(Exchange *exchange) {
 
 static const RouteAnswer signal_answers[] = {{202, "It is durable.", "Signalled"}, {0}};
 static const RouteAnswer fork_answers[] = {{201, "The new run.", "Run"}, {0}};
+static const RouteAnswer retry_answers[] = {
+    {201, "The new run.", "Run"}, {200, "The run that took it up before.", "Run"}, {0}};
 static const RouteAnswer rewind_answers[] = {{200, "What was dropped.", "Rewound"}, {0}};
 static const RouteAnswer purge_answers[] = {{204, "It is gone.", NULL}, {0}};
 static const char *const signal_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL",     "BAD_KEY",
@@ -218,6 +251,9 @@ static const Route routes[] = {
      rewind_fields, NULL, rewind_answers, rewind_codes, rewind_run},
     {"POST", "/v1/runs/{id}/fork", "forkRun", "A new run from a step of this one", SCOPE_CLIENT,
      BODY_OPTIONAL_OBJECT, fork_fields, NULL, fork_answers, fork_codes, fork_run},
+    {"POST", "/v1/runs/{id}/retry", "retryRun",
+     "Take up a failed run at its last good place, by a new run", SCOPE_CLIENT,
+     BODY_OPTIONAL_OBJECT, retry_fields, NULL, retry_answers, retry_codes, retry_run},
     {"DELETE", "/v1/runs/{id}", "deleteRun", "Remove an ended run and all that belongs to it",
      SCOPE_CLIENT, BODY_NONE, NULL, NULL, purge_answers, purge_codes, delete_run},
     {"POST", "/v1/runs/{id}/signals/{name}", "signalRun", "Send a signal; the body is its payload",

@@ -194,6 +194,12 @@ class ApiTest:
         self.assertEqual({step["name"] for step in call("steps", run, name="two", iteration=0)}, {"two"})
         self.assertEqual(call("fork", run, step="two", iteration=0, id="forked")["id"], "forked")
         self.assertGreater(call("rewind", run, "two", iteration=0)["dropped"], 0)
+        self.assertEqual(self.refused(call, "retry", run, id="again").code, "RUN_NOT_FAILED")
+        call("deploy", "broken", "throw new Error('broken')")
+        broken = call("start", "broken", None)["id"]
+        self.server.wait_for(broken, "failed")
+        self.assertEqual(call("retry", broken)["id"], broken + "~2")
+        self.assertEqual(call("retry", broken, id="again")["id"], "again")
 
     def use_signals(self, call):
         for number in ("1", "2"):

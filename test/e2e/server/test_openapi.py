@@ -366,6 +366,13 @@ class ConformanceTest(unittest.TestCase):
         post("first", "rewind", step="x")
         post("first", "fork", id="first")
         post("first", "fork", id="\x01")
+        self.server.deploy("broken", "throw new Error('broken')")
+        broken = self.start(workflow="broken").json["id"]
+        self.server.wait_for(broken, "failed")
+        for who in (broken, broken, run, "nobody"):
+            post(who, "retry")
+        post(broken, "retry", id="first")
+        post(broken, "retry", id="\x01")
 
     def events(self):
         emit = lambda topic, query="": self.server.post("/v1/events/%s%s" % (topic, query), raw="1")

@@ -15,9 +15,18 @@ static int task_b(abide_call *call, const char *input) {
     return abide_return(call, abide_call_printf(call, "%d", atomic_fetch_add(&count_b, 1) + 1));
 }
 
+static atomic_int is_repaired;
+
+static int task_broken(abide_call *call, const char *input) {
+    (void)input;
+    if (!atomic_load(&is_repaired)) return abide_throw_final(call, "Broken", "not yet");
+    return abide_return(call, "\"whole\"");
+}
+
 static void begin(Fixture *fixture) {
     assert_int_equal(abide_register_task(fixture->engine, "a", task_a, NULL, NULL), 0);
     assert_int_equal(abide_register_task(fixture->engine, "b", task_b, NULL, NULL), 0);
+    assert_int_equal(abide_register_task(fixture->engine, "broken", task_broken, NULL, NULL), 0);
     put_to_work(fixture);
 }
 
@@ -25,6 +34,7 @@ static int setup_tasks(void **state) {
     int code = setup(state);
     atomic_store(&count_a, 0);
     atomic_store(&count_b, 0);
+    atomic_store(&is_repaired, 0);
     if (code == 0) begin(*state);
     return code;
 }
@@ -201,6 +211,44 @@ static void a_bad_number_of_snapshots_is_refused(void **state) {
     assert_string_equal(error.name, "BAD_OPTION");
 }
 
+static const char broken[] = "const seen = [await Task.run('a')]\n"
+                             "seen.push(await Task.run('broken'))\n"
+                             "return seen";
+
+static void a_failed_script_is_taken_up_and_its_failed_task_done_again(void **state) {
+    Fixture *fixture = *state;
+    char id[ABIDE_RUN_ID_SIZE];
+    abide_error error;
+    deploy(fixture, "main", broken);
+    start(fixture, "main", "r", NULL);
+    WAIT_UNTIL(state_of(fixture, "r") == ABIDE_RUN_FAILED);
+    atomic_store(&is_repaired, 1);
+    assert_int_equal(abide_retry_run(fixture->engine, "r", NULL, id, NULL), ABIDE_OK);
+    assert_string_equal(id, "r~2");
+    expect_result(fixture, "r~2", ABIDE_OK, "[1,\"whole\"]");
+    assert_int_equal(atomic_load(&count_a), 1);
+    assert_int_equal(abide_retry_run(fixture->engine, "r", NULL, id, NULL), ABIDE_OK); // the same
+    assert_int_equal(abide_retry_run(fixture->engine, "r~2", NULL, id, &error), ABIDE_CONFLICT);
+    assert_string_equal(error.name, "RUN_NOT_FAILED");
+    assert_int_equal(abide_retry_run(fixture->engine, "none", NULL, id, &error), ABIDE_NOT_FOUND);
+    assert_int_equal(state_of(fixture, "r"), ABIDE_RUN_FAILED);
+}
+
+static const char all_of[] =
+    "const [a, b] = await Promise.all([Task.run('a'), Task.run('broken')])\n"
+    "return [a, b]";
+
+static void what_had_ended_well_beside_the_failure_is_not_done_again(void **state) {
+    Fixture *fixture = *state;
+    deploy(fixture, "main", all_of);
+    start(fixture, "main", "r", NULL);
+    WAIT_UNTIL(state_of(fixture, "r") == ABIDE_RUN_FAILED);
+    atomic_store(&is_repaired, 1);
+    assert_int_equal(abide_retry_run(fixture->engine, "r", "again", NULL, NULL), ABIDE_OK);
+    WAIT_UNTIL(state_of(fixture, "again") == ABIDE_RUN_COMPLETED);
+    assert_true(atomic_load(&count_a) <= 2); // it may not have been done when the other failed
+}
+
 #define REWIND_TEST(test) cmocka_unit_test_setup_teardown(test, setup_tasks, teardown)
 
 int main(void) {
@@ -211,6 +259,8 @@ int main(void) {
         REWIND_TEST(without_an_iteration_the_last_one_is_meant),
         REWIND_TEST(steps_are_read_by_name_and_iteration),
         REWIND_TEST(an_ended_script_is_forked_from_a_step),
+        REWIND_TEST(a_failed_script_is_taken_up_and_its_failed_task_done_again),
+        REWIND_TEST(what_had_ended_well_beside_the_failure_is_not_done_again),
         REWIND_TEST(a_script_that_keeps_no_snapshots_only_starts_over),
         REWIND_TEST(a_bad_number_of_snapshots_is_refused),
     };

@@ -368,6 +368,7 @@ static void fill_op(Builder *b, Op *op) {
         op->in.fork.new_id = any_run(b);
         op->in.fork.step.name = roll(b, 2) ? STR_NULL : any(b, trace->signals, SIGNALS);
         op->in.fork.step.is_last = true;
+        op->in.fork.is_retry = roll(b, 3) == 0;
         break;
     case OP_SET_TOPIC:
         op->in.set_topic.row = (TopicRow){.name = any(b, trace->topics, TOPICS),

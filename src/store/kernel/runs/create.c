@@ -402,22 +402,53 @@ static Status checkpoints_copy(Kernel *kernel, const RunRow *from, Run *to, int6
     }
 }
 
+typedef struct ForkPlace { // where a fork begins
+    FlowPoint point;       // scripts
+    int64_t position;      // C workflows: checkpoints before it are copied
+} ForkPlace;
+
+static Status fork_place(Kernel *kernel, const Op *op, Run *source, ForkPlace *ret_place) {
+    *ret_place = (ForkPlace){0};
+    bool is_flow = source->row.kind == RUN_FLOW;
+    StepChoice step = op->in.fork.step;
+    if (op->in.fork.is_retry) {
+        return is_flow ? retry_point(kernel, source, &ret_place->point)
+                       : retry_position(kernel, source, &ret_place->position);
+    }
+    if (str_is_null(step.name)) return OK;
+    return is_flow ? flow_point_find(kernel, &source->row, &step, &ret_place->point)
+                   : step_find(kernel, &source->row, &step, &ret_place->position);
+}
+
+static Status fork_fill(Kernel *kernel, const Op *op, Run *source, const ForkPlace *place,
+                        Run *run) {
+    if (op->in.fork.is_retry) TRY(retry_note(kernel, run, source->row.id));
+    if (source->row.kind == RUN_FLOW) {
+        TRY(flow_fork(kernel, source, run, &place->point));
+    } else {
+        TRY(checkpoints_copy(kernel, &source->row, run, place->position));
+        run->row.log_seq = run->facts.last_seq;
+    }
+    return run_store(kernel, run);
+}
+
 Status apply_fork(Kernel *kernel, Op *op) {
     Run source;
-    TRY(kernel_check_name(kernel, "the run id", op->in.fork.new_id, LIMIT_RUN_ID_SIZE));
+    ForkPlace place;
+    Str new_id = op->in.fork.new_id, input;
+    bool is_named = !op->in.fork.is_retry || !str_is_null(new_id);
+    if (is_named) TRY(kernel_check_name(kernel, "the run id", new_id, LIMIT_RUN_ID_SIZE));
     TRY(run_require(kernel, op->in.fork.run_id, &source));
-    int64_t position = 0;
-    StepChoice step = op->in.fork.step;
-    FlowPoint point = {0};
-    bool is_flow = source.row.kind == RUN_FLOW;
-    if (!str_is_null(step.name) && is_flow) {
-        TRY(flow_point_find(kernel, &source.row, &step, &point));
-    } else if (!str_is_null(step.name)) {
-        TRY(step_find(kernel, &source.row, &step, &position));
+    if (op->in.fork.is_retry) TRY(retry_check(kernel, &source));
+    if (!is_named) {
+        bool is_there;
+        TRY(retry_id(kernel, &source, &new_id));
+        TRY(retry_find(kernel, new_id, op, &is_there));
+        if (is_there) return OK;
     }
-    Str input;
+    TRY(fork_place(kernel, op, &source, &place));
     TRY(run_input(kernel, &source.row, &input));
-    RunSpec spec = {.id = op->in.fork.new_id,
+    RunSpec spec = {.id = new_id,
                     .workflow = source.row.workflow,
                     .definition = source.row.definition,
                     .kind = source.row.kind,
@@ -433,16 +464,12 @@ Status apply_fork(Kernel *kernel, Op *op) {
     if (status == ERR_CONFLICT) {
         kernel->counters[COUNTER_NEXT_KEY]--;
         return kernel_refuse(kernel, ERR_CONFLICT, "RUN_EXISTS", "there is a run \"%.*s\" already",
-                             STR_ARG(op->in.fork.new_id));
+                             STR_ARG(new_id));
     }
     TRY(status);
-    if (is_flow) {
-        TRY(flow_fork(kernel, &source, &run, &point));
-    } else {
-        TRY(checkpoints_copy(kernel, &source.row, &run, position));
-        run.row.log_seq = run.facts.last_seq;
-    }
-    TRY(run_store(kernel, &run));
+    TRY(fork_fill(kernel, op, &source, &place, &run));
     op->out.fork.key = run.row.key;
+    op->out.fork.is_new = true;
+    op->out.fork.id = kernel_answer(kernel, new_id);
     return run_announce(kernel, &run, (Resolved){0});
 }

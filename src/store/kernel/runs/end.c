@@ -13,6 +13,9 @@
 //        and those of its failed attempt were asked to end with that ([retry-3] of runs/retry.c).
 //   [end-4] Purging removes the run's row last, so an interrupted purge is taken up again. Tasks
 //        that still have to be done outlive their run and stand alone from then on.
+//   [end-5] A script that failed keeps the snapshot with which its last turn began, and the number
+//        of the last entry that the snapshot knew of: what people look at, and where it can be
+//        taken up again (flow_point_last of runs/snapshots.c).
 //
 // Not here: who decides that a run ends (runs/turn.c, runs/change.c, kernel/due.c).
 #include "base/array.h"
@@ -176,9 +179,9 @@ Status run_end(Kernel *kernel, Run *run, const Ending *ending) {
     row->paused_state = 0;
     row->is_pause_wanted = 0;
     row->result_seq = finished.seq;
-    row->log_seq = finished.seq;
     row->waits = STR_NULL;
-    row->snapshot = STR_NULL;
+    if (ending->state != RUN_FAILED) row->snapshot = STR_NULL; // [end-5]
+    if (str_is_null(row->snapshot)) row->log_seq = finished.seq;
     TRY(run_store(kernel, run)); // [end-1]
     kernel_count(kernel, total_of_state[ending->state], 1);
     ended_push(kernel, row, ending);

@@ -10,6 +10,8 @@
 //        when the log says so counts.
 //   [forks-3] A wait of the new run that names a task or child of another run means its own one of
 //        the same position, if there is one.
+//   [forks-4] A retry takes up what failed: tasks and children that had failed, delivered to its
+//        turn or not seen yet, are begun anew, and their failures are not delivered again.
 //
 // Not here: finding the turn (runs/snapshots.c), forks of native runs (runs/create.c).
 #include "base/containers/hash.h"
@@ -36,8 +38,14 @@ static Str fork_id(Kernel *kernel, const char *prefix, Str old_id, Str run_id) {
     return arena_printf(&kernel->scratch, "%s_%s", prefix, hex);
 }
 
+// Of a task or child, delivered to the turn that is taken up again.
+static bool is_tried_anew(const FlowPoint *point, const LogRow *wait) { // [forks-4]
+    return point->is_retry && wait->seq > point->row.log_seq && wait->outcome == OUTCOME_ERROR &&
+           !str_is_null(log_entry_target(wait));
+}
+
 // Walks the log up to the turn: notes what is open, copies what was delivered to the turn.
-static Status log_copy(Kernel *kernel, const Run *from, Run *to, const SnapshotRow *point,
+static Status log_copy(Kernel *kernel, const Run *from, Run *to, const FlowPoint *point,
                        Map *open) {
     size_t count = PAGE_ROWS;
     for (int64_t after = from->row.input_seq; count == PAGE_ROWS;) {
@@ -46,7 +54,7 @@ static Status log_copy(Kernel *kernel, const Run *from, Run *to, const SnapshotR
         scan.has_min = true;
         scan.min = after + 1;
         scan.has_max = true;
-        scan.max = point->start_seq;
+        scan.max = point->row.start_seq;
         TRY(kernel_scan(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             LogRow *row = &rows[i];
@@ -56,9 +64,9 @@ static Status log_copy(Kernel *kernel, const Run *from, Run *to, const SnapshotR
                 Begun *begun = ARENA_NEW(&kernel->scratch, Begun);
                 begun->at_ms = row->at_ms;
                 map_put(open, (uint64_t)row->position, begun);
-            } else if (row->kind == LOG_WAIT) {
+            } else if (row->kind == LOG_WAIT && !is_tried_anew(point, row)) {
                 (void)map_remove(open, (uint64_t)row->position);
-                if (row->seq > point->log_seq) TRY(run_log(kernel, to, row));
+                if (row->seq > point->row.log_seq) TRY(run_log(kernel, to, row));
             }
         }
     }
@@ -98,9 +106,10 @@ static Status task_begin_anew(Kernel *kernel, const TaskRow *task, Str id, Run *
     return task_create(kernel, &spec, to, &key, &is_new);
 }
 
-static Status task_fork(Kernel *kernel, const TaskRow *task, Run *to) { // [forks-1]
+static Status task_fork(Kernel *kernel, const TaskRow *task, Run *to, bool is_retry) { // [forks-1]
     Str id = fork_id(kernel, "task", task->id, to->row.id);
-    if (task->state != TASK_COMPLETED && task->state != TASK_FAILED) {
+    bool has_outcome = task->state == TASK_COMPLETED || (task->state == TASK_FAILED && !is_retry);
+    if (!has_outcome) {
         return task_begin_anew(kernel, task, id, to);
     }
     TaskRow copy = *task;
@@ -112,7 +121,7 @@ static Status task_fork(Kernel *kernel, const TaskRow *task, Run *to) { // [fork
     return OK;
 }
 
-static Status tasks_fork(Kernel *kernel, const Run *from, Run *to, Map *open) {
+static Status tasks_fork(Kernel *kernel, const Run *from, Run *to, Map *open, bool is_retry) {
     TaskRow wanted = {.run = from->row.key}, *rows = NULL;
     size_t count = 0;
     Scan scan = scan_of(TABLE_TASKS, TASKS_BY_RUN, &wanted, PAGE_ROWS);
@@ -122,7 +131,7 @@ static Status tasks_fork(Kernel *kernel, const Run *from, Run *to, Map *open) {
         for (size_t i = 0; i < count; i++) {
             if (!open_take(open, rows[i].position, rows[i].created_at_ms)) continue;
             TRY(task_refresh(kernel, &rows[i]));
-            TRY(task_fork(kernel, &rows[i], to));
+            TRY(task_fork(kernel, &rows[i], to, is_retry));
         }
     }
     to->facts.may_have |= MAY_HAVE_TASKS;
@@ -149,7 +158,7 @@ static Status child_fork(Kernel *kernel, const RunRow *child, Run *to) { // [for
     return run_create(kernel, &spec, to, &created);
 }
 
-static Status children_fork(Kernel *kernel, const Run *from, Run *to, Map *open) {
+static Status children_fork(Kernel *kernel, const Run *from, Run *to, Map *open, bool is_retry) {
     RunRow wanted = {.parent = from->row.key}, *rows = NULL;
     size_t count = 0;
     Scan scan = scan_of(TABLE_RUNS, RUNS_BY_PARENT, &wanted, PAGE_ROWS);
@@ -158,7 +167,8 @@ static Status children_fork(Kernel *kernel, const Run *from, Run *to, Map *open)
         TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             if (!open_take(open, rows[i].parent_position, rows[i].created_at_ms)) continue;
-            bool has_outcome = rows[i].state == RUN_COMPLETED || rows[i].state == RUN_FAILED;
+            bool has_outcome =
+                rows[i].state == RUN_COMPLETED || (rows[i].state == RUN_FAILED && !is_retry);
             if (!has_outcome) TRY(child_fork(kernel, &rows[i], to));
         }
     }
@@ -169,9 +179,9 @@ Status flow_fork(Kernel *kernel, Run *from, Run *to, const FlowPoint *point) {
     if (point->row.number == 0) return OK; // from the start
     Map open;
     map_init(&open);
-    Status status = log_copy(kernel, from, to, &point->row, &open);
-    if (status == OK) status = tasks_fork(kernel, from, to, &open);
-    if (status == OK) status = children_fork(kernel, from, to, &open);
+    Status status = log_copy(kernel, from, to, point, &open);
+    if (status == OK) status = tasks_fork(kernel, from, to, &open, point->is_retry);
+    if (status == OK) status = children_fork(kernel, from, to, &open, point->is_retry);
     map_done(&open);
     if (status == OK) status = states_restore(kernel, to, point->row.state);
     to->row.snapshot = point->row.snapshot;

@@ -15,6 +15,8 @@
 //   [snapshots-4] Signals and events that were consumed since are not given back; runs that were
 //        started independently, and events that were emitted, stay.
 //   [snapshots-5] An unknown step, and one whose snapshot is no longer kept, change nothing.
+//   [snapshots-6] The last turn of a failed run is no row: its snapshot stays in the run's own row
+//        ([end-5] of runs/end.c), and what was delivered to it stands in the log past log_seq.
 //
 // Not here: forks (runs/forks.c), native runs (runs/change.c).
 #include "store/kernel/runs/snapshots.h"
@@ -181,6 +183,57 @@ Status flow_point_find(Kernel *kernel, const RunRow *run, StepChoice *step,
                          "the snapshot from before the step \"%.*s\" of run \"%.*s\" is no longer "
                          "kept; choose a later step, the first one, or raise keepSnapshots",
                          STR_ARG(step->name), STR_ARG(run->id));
+}
+
+static Status refuse_not_kept(Kernel *kernel, const RunRow *run) {
+    return kernel_refuse(kernel, ERR_CONFLICT, "SNAPSHOT_NOT_KEPT",
+                         "the snapshot with which the last turn of run \"%.*s\" began was not "
+                         "kept; fork it from a step",
+                         STR_ARG(run->id));
+}
+
+// What was delivered past the snapshot, and the first step that was begun with it.
+static Status last_turn_read(Kernel *kernel, const RunRow *run, int64_t after, SnapshotRow *row) {
+    for (size_t count = PAGE_ROWS; count == PAGE_ROWS;) {
+        ArenaMark mark = arena_mark(&kernel->scratch);
+        LogRow *rows = NULL;
+        TRY(log_page(kernel, run->key, &after, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            const LogRow *entry = &rows[i];
+            if (!log_has_position(entry)) continue;
+            if (entry->kind == LOG_WAIT) row->start_seq = entry->seq;
+            if (log_begins_step(entry) && entry->position < row->position)
+                row->position = entry->position;
+        }
+        arena_rewind(&kernel->scratch, mark);
+    }
+    return OK;
+}
+
+Status flow_point_last(Kernel *kernel, Run *run, FlowPoint *ret_point) { // [snapshots-6]
+    FlowPoint point = {0};
+    SnapshotRow *row = &point.row;
+    TRY(run_last_seq(kernel, run));
+    if (str_is_null(run->row.snapshot)) { // its first turn, unless something was delivered to it
+        row->log_seq = row->start_seq = run->row.input_seq;
+        TRY(last_turn_read(kernel, &run->row, run->row.input_seq, row));
+        if (row->start_seq != run->row.input_seq) return refuse_not_kept(kernel, &run->row);
+        *ret_point = (FlowPoint){.row = {.log_seq = run->row.input_seq}};
+        ret_point->row.start_seq = run->row.input_seq;
+        return OK;
+    }
+    TRY(next_number(kernel, run));
+    *row = (SnapshotRow){.run = run->row.key,
+                         .number = run->facts.next_kept,
+                         .log_seq = run->row.log_seq,
+                         .start_seq = run->row.log_seq,
+                         .end_seq = run->facts.last_seq,
+                         .position = INT64_MAX};
+    TRY(snapshot_stored(kernel, run, &row->snapshot));
+    TRY(states_encode(kernel, run, &row->state));
+    TRY(last_turn_read(kernel, &run->row, run->row.log_seq, row));
+    *ret_point = point;
+    return OK;
 }
 
 // ---- going back ----

@@ -1,6 +1,6 @@
 // Kernel internals: setting scripts back, and forking them.
 //
-// Invariants: [snapshot-1], [snapshot-2] in model/snapshot.h, [snapshots-1]-[snapshots-5] in
+// Invariants: [snapshot-1], [snapshot-2] in model/snapshot.h, [snapshots-1]-[snapshots-6] in
 // runs/snapshots.c.
 #pragma once
 #include "store/kernel/runs/runs.h"
@@ -8,7 +8,8 @@
 // ---- runs/snapshots.c ----
 typedef struct FlowPoint { // the beginning of a turn
     SnapshotRow row;       // number 0: the first turn, which has no snapshot
-    int64_t step_seq;      // the log entry of the step that was asked for
+    int64_t step_seq;      // the log entry of the step that was asked for; 0 = none was
+    bool is_retry;         // what had failed is begun anew by who starts there
 } FlowPoint;
 // Keeps the beginning of a turn that is being committed, if it began a step.
 MUST_CHECK Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run,
@@ -19,6 +20,9 @@ MUST_CHECK Status snapshots_drop(Kernel *kernel, Run *run, int64_t from_number);
 // in. Refuses with STEP_NOT_FOUND, SNAPSHOT_NOT_KEPT.
 MUST_CHECK Status flow_point_find(Kernel *kernel, const RunRow *run, StepChoice *step,
                                   FlowPoint *ret_point);
+// The last good place of a run that failed or is parked: the beginning of its last turn, or what it
+// parked with. Refuses with SNAPSHOT_NOT_KEPT.
+MUST_CHECK Status flow_point_last(Kernel *kernel, Run *run, FlowPoint *ret_point);
 MUST_CHECK Status flow_rewind(Kernel *kernel, Op *op, Run *run);
 
 // ---- runs/states.c ----
@@ -28,6 +32,16 @@ MUST_CHECK Status states_clear(Kernel *kernel, Run *run);
 MUST_CHECK Status states_encode(Kernel *kernel, const Run *run, Str *ret_bytes);
 MUST_CHECK Status states_restore(Kernel *kernel, Run *run, Str bytes);
 int64_t state_digest(Str value);
+
+// ---- runs/repair.c: a run that failed is taken up again, by a new one ----
+MUST_CHECK Status retry_check(Kernel *kernel, const Run *run); // RUN_NOT_FAILED
+// The id of the run that takes it up, and whether it is there already, which is answered then.
+MUST_CHECK Status retry_id(Kernel *kernel, const Run *run, Str *ret_id);
+MUST_CHECK Status retry_find(Kernel *kernel, Str id, Op *op, bool *ret_is_there);
+// Where it is taken up: of a script, of a C workflow.
+MUST_CHECK Status retry_point(Kernel *kernel, Run *run, FlowPoint *ret_point);
+MUST_CHECK Status retry_position(Kernel *kernel, const Run *run, int64_t *ret_position);
+MUST_CHECK Status retry_note(Kernel *kernel, Run *run, Str failed_id);
 
 // ---- runs/forks.c ----
 // Gives `to`, which was just made, what it needs to begin at that point of `from`.
