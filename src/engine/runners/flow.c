@@ -9,9 +9,7 @@
 //
 // Not here: the table and its snapshot (flow_machine.c), options (flow_options.c), the VM (flow/).
 #include "engine/runners/flow.h"
-#include "base/containers/hash.h"
 #include "base/limits.h"
-#include "base/text/hex.h"
 #include "base/text/name.h"
 #include "engine/runners/flow_machine.h"
 #include "engine/runners/flow_options.h"
@@ -33,19 +31,11 @@ typedef struct FlowTurn { // the host of one turn
 
 // ---- ids and entries ----
 
-// Derived from the run and the VM's number, so that a repeated turn names the same thing.
-static Str derive_id(FlowTurn *turn, const char *prefix, int64_t number) {
-    uint8_t digest[SHA256_SIZE];
-    Str text = arena_printf(turn->arena, "%.*s\n%s\n%lld\n%lld", STR_ARG(turn->view->id), prefix,
+// The VM's number of a child tells it from all others of the run.
+static Str child_id(const FlowTurn *turn, int64_t number) {
+    Str what = arena_printf(turn->arena, "%.*s\nrun\n%lld\n%lld", STR_ARG(turn->view->id),
                             (long long)turn->view->incarnation, (long long)number);
-    Sha256 sha;
-    sha256_init(&sha);
-    sha256_update(&sha, text.data, text.len);
-    sha256_final(&sha, digest);
-    char hex[33];
-    hex_write(hex, digest, 16);
-    hex[32] = 0;
-    return arena_printf(turn->arena, "%s_%s", prefix, hex);
+    return derived_id(turn->arena, "run_", what);
 }
 
 // The beginning of a step is found by its name and has its number as its position; anything else
@@ -89,7 +79,7 @@ static Status start_task(FlowTurn *turn, const FlowStart *start, FlowPending *pe
     TRY(check_text(start->name, "the task name", diag));
     TRY(check_size(start->input_json, "the task's input", diag));
     TRY(flow_task_options(turn->arena, start->options_json, &spec, diag));
-    if (str_is_null(spec.id)) spec.id = derive_id(turn, "task", start->id);
+    if (str_is_null(spec.id)) spec.id = task_id_at(turn->arena, turn->view, start->id);
     spec.name = arena_str(turn->arena, start->name);
     spec.input = arena_str(turn->arena, start->input_json);
     spec.position = start->id;
@@ -115,7 +105,7 @@ static Status start_child(FlowTurn *turn, const FlowStart *start, FlowPending *p
                           Diag *diag) {
     RunSpec spec;
     TRY(fill_child(turn, start, &spec, diag));
-    if (str_is_null(spec.id)) spec.id = derive_id(turn, "run", start->id);
+    if (str_is_null(spec.id)) spec.id = child_id(turn, start->id);
     spec.parent_position = start->id;
     Entry begun = {LOG_CHILD, start->id, spec.workflow, json_quote(turn->arena, spec.id)};
     TRY(add_log(turn, begun, diag));
@@ -165,7 +155,7 @@ static Status host_start_run(FlowHost *host, const FlowStart *start, Str *ret_ru
     if (str_is_null(spec.id)) {
         // Numbered behind everything the log holds, so that a repeated turn counts alike.
         int64_t number = turn->view->last_seq * 1000000 + turn->start_count++;
-        spec.id = derive_id(turn, "run", -1 - number);
+        spec.id = child_id(turn, -1 - number);
     }
     spec.parent_position = NOT_AWAITED;
     Entry begun = {LOG_CHILD, NO_STEP, spec.workflow, json_quote(turn->arena, spec.id)};

@@ -290,21 +290,13 @@ static Str recorded_id(NativeContext *context, const LogRow *row) {
     return (Str){text, len};
 }
 
-// Derived from parent, incarnation, name and iteration: a repeated turn names the same thing.
-static Str derived_id(NativeContext *context, LogKind kind, Str name) {
-    uint8_t digest[SHA256_SIZE];
-    Str text =
+// Name and iteration tell a child from all others of the run.
+static Str child_id(NativeContext *context, Str name) {
+    Str what =
         arena_printf(context->arena, "%.*s\n%d\n%lld\n%.*s\n%lld", STR_ARG(context->view->id),
-                     (int)kind, (long long)context->view->incarnation, STR_ARG(name),
-                     (long long)next_iteration(context, kind, name));
-    Sha256 sha;
-    sha256_init(&sha);
-    sha256_update(&sha, text.data, text.len);
-    sha256_final(&sha, digest);
-    char hex[33];
-    hex_write(hex, digest, 16);
-    hex[32] = 0;
-    return arena_printf(context->arena, "%s_%s", kind == LOG_CHILD ? "run" : "task", hex);
+                     (int)LOG_CHILD, (long long)context->view->incarnation, STR_ARG(name),
+                     (long long)next_iteration(context, LOG_CHILD, name));
+    return derived_id(context->arena, "run_", what);
 }
 
 int native_child_start(NativeContext *context, RunSpec *spec, Str *ret_id) {
@@ -316,7 +308,7 @@ int native_child_start(NativeContext *context, RunSpec *spec, Str *ret_id) {
     case LOOKUP_NEW: break;
     }
     if (!has_room(context)) return refuse_effect(context);
-    if (str_is_null(spec->id)) spec->id = derived_id(context, LOG_CHILD, spec->workflow);
+    if (str_is_null(spec->id)) spec->id = child_id(context, spec->workflow);
     (void)add_entry(context, LOG_CHILD, spec->workflow, json_quote(context->arena, spec->id));
     spec->parent_position = context->position++;
     vec_push(&context->output->children, *spec);
@@ -333,7 +325,7 @@ int native_task_start(NativeContext *context, TaskSpec *spec, Str *ret_id) {
     case LOOKUP_NEW: break;
     }
     if (!has_room(context)) return refuse_effect(context);
-    spec->id = derived_id(context, LOG_TASK, spec->name);
+    spec->id = task_id_at(context->arena, context->view, context->position);
     (void)add_entry(context, LOG_TASK, spec->name, json_quote(context->arena, spec->id));
     spec->position = context->position++;
     vec_push(&context->output->tasks, *spec);

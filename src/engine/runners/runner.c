@@ -3,9 +3,17 @@
 // A TurnOutput keeps its vectors from turn to turn, so a busy executor stops allocating; what the
 // vectors point at lives in the arena of the execution and goes with it.
 //
+// An id of something that a turn makes is derived, so that a repeated turn names the same thing.
+//   [runner-4] No two tasks of a store have the same derived id: it names the run, the incarnation
+//        and the place in it. Only digits and letters follow the prefix, as log_entry_target of
+//        model/rows.c knows made ids.
+//
 // Not here: how a run is interpreted (native.c), how its output is committed (coordinator.c).
 #include "engine/runners/runner.h"
+#include "base/containers/hash.h"
 #include "base/limits.h"
+#include "base/text/hex.h"
+#include "base/text/id.h"
 #include "json/write.h"
 
 void turn_output_init(TurnOutput *output) { *output = (TurnOutput){0}; }
@@ -35,6 +43,48 @@ void turn_output_clear(TurnOutput *output) {
     output->is_final = false;
     output->idle_timeout_ms = 0;
 }
+
+// ---- ids ----
+
+enum { DIGEST_SIZE = 16 };
+
+Str derived_id(Arena *arena, const char *prefix, Str what) {
+    uint8_t digest[SHA256_SIZE];
+    char hex[2 * DIGEST_SIZE + 1];
+    Sha256 sha;
+    sha256_init(&sha);
+    sha256_update(&sha, what.data, what.len);
+    sha256_final(&sha, digest);
+    hex_write(hex, digest, DIGEST_SIZE);
+    hex[2 * DIGEST_SIZE] = 0;
+    return arena_printf(arena, "%s%s", prefix, hex);
+}
+
+// Of a run whose id was made by us, all that differs from other runs; else null.
+static Str made_body(Str run_id) {
+    static const Str prefix = STR("run_");
+    if (!str_starts_with(run_id, prefix) || run_id.len != prefix.len + ID_BODY_SIZE)
+        return STR_NULL;
+    for (size_t i = prefix.len; i < run_id.len; i++) {
+        char c = run_id.data[i];
+        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z')) return STR_NULL;
+    }
+    return (Str){run_id.data + prefix.len, ID_BODY_SIZE};
+}
+
+// [runner-4] The 27th character after the prefix tells the two forms of the run's part apart: no
+// hexadecimal digit, or one.
+Str task_id_at(Arena *arena, const RunView *view, int64_t position) {
+    Str body = made_body(view->id);
+    Str begin = str_is_null(body) ? derived_id(arena, "task_", view->id)
+                                  : arena_printf(arena, "task_%.*s", STR_ARG(body));
+    if (view->incarnation == 0)
+        return arena_printf(arena, "%.*sn%lld", STR_ARG(begin), (long long)position);
+    return arena_printf(arena, "%.*sx%lldn%lld", STR_ARG(begin), (long long)view->incarnation,
+                        (long long)position);
+}
+
+// ---- texts ----
 
 Str json_quote(Arena *arena, Str text) {
     Buf quoted;

@@ -71,6 +71,13 @@ struct Runner { // first member of every implementation
     const RunnerOps *ops;
 };
 
+// An id for something that a turn makes: the same whenever the turn is repeated. `what` tells it
+// from everything else.
+Str derived_id(Arena *arena, const char *prefix, Str what);
+// The same for a task at that position. Tasks of one run, and of runs that were made together, lie
+// side by side in the store's index: "task_", the run's id, "n", the position.
+Str task_id_at(Arena *arena, const RunView *view, int64_t position);
+
 // `text` as a JSON string with its quotes.
 Str json_quote(Arena *arena, Str text);
 // Error objects as every layer writes them: {"type":"TimeoutError","message":"…"}.
