@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "base/limits.h"
 
-enum { COMMIT_MS = 100, FIRST_MOST = 256, PACED_MIN = 32, FLUSH_RISE_MS = 10 };
+enum { FIRST_MOST = 256, PACED_MIN = 32, FLUSH_RISE_MS = 10 };
 
 static size_t at_least(size_t value, size_t least) { return value > least ? value : least; }
 static size_t at_most(size_t value, size_t most) { return value < most ? value : most; }
@@ -35,7 +35,7 @@ void pace_good(Pace *self, size_t count, uint64_t began_ns, uint64_t ended_ns) {
     bool is_small = count <= PACED_MIN;
     self->cut_most = at_most(2 * self->cut_most, LIMIT_BATCH_OPS); // [pace-2]
     self->flush_ms = flush_estimate(self->flush_ms, took_ms, is_small);
-    uint64_t wanted_ms = at_least(2 * self->flush_ms, COMMIT_MS);
+    uint64_t wanted_ms = at_least(2 * self->flush_ms, PACE_COMMIT_MS);
     bool is_used = 2 * count > self->most; // [pace-3]
     if (took_ms > wanted_ms && !is_small) {
         size_t fitting = at_least(count * wanted_ms / took_ms, self->most / 4);

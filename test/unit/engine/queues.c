@@ -61,13 +61,13 @@ static void slow_commit_makes_the_next_one_smaller(void **state) {
     Pace pace;
     pace_init(&pace);
     pace.most = 400;
-    commit_took(&pace, 400, 200 * MS);
+    commit_took(&pace, 400, 2 * PACE_COMMIT_MS * MS);
     assert_int_equal(pace_most(&pace), 200);
     commit_took(&pace, 200, 2000 * MS); // it may have been the machine
     assert_int_equal(pace_most(&pace), 50);
     commit_took(&pace, 50, 60000ull * MS);
     assert_int_equal(pace_most(&pace), 32);
-    commit_took(&pace, 32, 80 * MS); // about right
+    commit_took(&pace, 32, PACE_COMMIT_MS * MS); // about right
     assert_int_equal(pace_most(&pace), 32);
 }
 
@@ -106,8 +106,8 @@ static void what_is_spent_behind_another_commit_does_not_count(void **state) {
     size_t most = pace_most(&pace);
     for (int i = 0; i < 20; i++) { // two out at a time: a large one, and a small one behind it
         uint64_t began_ns = pace.free_ns;
-        pace_good(&pace, most, began_ns, began_ns + 90ull * MS);
-        pace_good(&pace, 1, began_ns, began_ns + 91ull * MS);
+        pace_good(&pace, most, began_ns, began_ns + (PACE_COMMIT_MS - 1ull) * MS);
+        pace_good(&pace, 1, began_ns, began_ns + PACE_COMMIT_MS * (uint64_t)MS);
     }
     assert_int_equal(pace_most(&pace), most);
     commit_took(&pace, most, 400 * MS);
