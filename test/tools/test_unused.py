@@ -22,7 +22,6 @@ ALLOWED = {
     "fixed_env_init": "the clock of tests",
     "timezone_parse": "the seam at which tests hand in damaged zone files",
     "flow_ast_print": "how golden tests see what was parsed",
-    "flow_code_name": "how golden tests name findings",
     "flow_disassemble_routine": "how golden tests see what was compiled",
     "flow_verify_routine": "the seam at which tests hand in damaged code",
     "flow_unicode_has_property": "tests compare the tables with those of the standard",
