@@ -69,7 +69,7 @@ const KINDS = Object.fromEntries([
   ...all(integer, "after attempts cap iteration limit max max_per_key max_running priority rate_count"),
   ...all(duration, "catch_up delay every expire expires grace heartbeat_timeout jitter lease rate_period " +
     "retry_delay retry_max_delay schedule_timeout timeout ttl wait"),
-  ...all(text, "concurrency_key cron file handler_id id key leftover_topic name parent queue reason run state " +
+  ...all(text, "concurrency_key cron file handler_id id key leftover_topic name parent q queue reason run state " +
     "step tag timezone traceparent tracestate version waiting_on worker workflow"),
   ["consume", oneOf("one", "all")],
   ["leftover_signals", oneOf("discard", "topic", "dead_letter")],

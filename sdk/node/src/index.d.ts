@@ -357,6 +357,37 @@ export interface WorkerList {
   next: string | null
 }
 
+/** A term of a filter; from and to are bytes of its text. */
+export interface FilterTerm {
+  from: number
+  to: number
+  field: string
+  op: string
+  values: string[]
+  negated: boolean
+}
+
+export interface FilterFault {
+  at: number
+  length: number
+  detail: string
+  did_you_mean: string | null
+}
+
+export interface Completion {
+  text: string
+  from: number
+  to: number
+  about: string
+}
+
+export interface FilterRead {
+  ok: boolean
+  terms: FilterTerm[]
+  error: FilterFault | null
+  completions: Completion[]
+}
+
 export interface Stats {
   runs: { [status: string]: number }
   tasks: { [status: string]: number }
@@ -424,6 +455,8 @@ export interface StartOptions {
 }
 
 export interface RunFilter extends PageOptions {
+  /** A filter such as "status:failed age>2h". */
+  q?: string
   status?: Several
   workflow?: Several
   tag?: string
@@ -677,6 +710,8 @@ export interface ServerInfo {
   nodes(): Promise<Node[]>
   /** Who asks for tasks, and which tasks nobody asks for. */
   workers(): Promise<WorkerList>
+  /** A filter as it is read, with completions at that byte (the end). */
+  filter(text: string, position?: number): Promise<FilterRead>
   /** Figures in the text format of Prometheus. */
   metrics(): Promise<string>
   openapi(): Promise<{ [member: string]: Json }>

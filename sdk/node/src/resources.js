@@ -260,6 +260,10 @@ export class ServerInfo extends Group {
     return this._call("GET", "/v1/workers")
   }
 
+  async filter(text, position) {
+    return this._call("GET", "/v1/filter", { query: { q: text, at: position } })
+  }
+
   async metrics() {
     return this.transport.send("GET", "/metrics")
   }

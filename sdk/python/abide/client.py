@@ -116,16 +116,19 @@ class Client:
     def show(self, run_id: str) -> JsonObject:
         return self.transport.call("GET", path("/v1/runs/", run_id))
 
-    def list(self, *, status: Optional[Several] = None, workflow: Optional[Several] = None,
+    def list(self, *, q: Optional[str] = None, status: Optional[Several] = None, workflow: Optional[Several] = None,
              tag: Optional[str] = None, parent: Optional[str] = None,
              waiting_on: Optional[str] = None, state: Optional[str] = None,
              idle_before: Optional[Time] = None, created_before: Optional[Time] = None,
              created_after: Optional[Time] = None,
              page_size: Optional[int] = None) -> Iterator[JsonObject]:
-        """Runs that match, newest first, read page by page as you go on. `state` is KEY=VALUE."""
+        """Runs that match, newest first, read page by page as you go on.
+
+        `q` is a filter such as "status:failed age>2h"; `state` is KEY=VALUE.
+        """
         return pages(self.transport, "/v1/runs", {
             "status": several("status", status), "workflow": several("workflow", workflow),
-            **given(tag=tag, parent=parent, waiting_on=waiting_on, state=state,
+            **given(q=q, tag=tag, parent=parent, waiting_on=waiting_on, state=state,
                     idle_before=idle_before, created_before=created_before,
                     created_after=created_after, page_size=page_size)})
 

@@ -133,7 +133,7 @@ _KINDS.update({name: _duration for name in (
     "wait")})
 _KINDS.update({name: _text for name in (
     "concurrency_key", "cron", "file", "handler_id", "id", "key", "leftover_topic", "name",
-    "parent", "queue", "reason", "run", "state", "step", "tag", "timezone", "traceparent",
+    "parent", "q", "queue", "reason", "run", "state", "step", "tag", "timezone", "traceparent",
     "tracestate", "version", "waiting_on", "worker", "workflow")})
 
 

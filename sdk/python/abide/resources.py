@@ -305,6 +305,10 @@ class ServerInfo(Group):
         that nobody asks for (unserved)."""
         return self._call("GET", "/v1/workers")
 
+    def filter(self, text: str, position: Optional[int] = None) -> JsonObject:
+        """A filter as it is read: terms, error, and completions at that byte (the end)."""
+        return self._call("GET", "/v1/filter", query={"q": text, "at": position})
+
     def metrics(self) -> str:
         """Figures in the text format of Prometheus."""
         return self._transport.send("GET", "/metrics").decode("utf-8")

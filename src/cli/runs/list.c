@@ -42,6 +42,7 @@ static const ListColumn columns[] = {
 };
 
 static const VerbOption filters[] = {
+    {"q", 'q', "FILTER", "a filter such as 'status:failed age>2h error~timeout'", VALUE_TEXT, 0},
     {"status", 's', "STATUS",
      "pending, running, suspended, paused, completed, failed, cancelled; several with commas",
      VALUE_LIST, 0},

@@ -44,6 +44,12 @@ void parts_send_list(Exchange *exchange, RowList list, Str next, RowRenderer ren
     exchange_send(exchange);
 }
 
+void parts_put_cursor(JsonWriter *json, int64_t next) {
+    char text[NUMBER_TEXT_MAX];
+    size_t len = number_format_i64(next, text);
+    json_put_string(json, "next", next != 0 ? (Str){text, len} : STR_NULL);
+}
+
 void parts_send_page(Exchange *exchange, RowList list, int64_t next, RowRenderer render) {
     char text[NUMBER_TEXT_MAX];
     size_t len = number_format_i64(next, text);

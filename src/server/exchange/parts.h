@@ -27,6 +27,8 @@ typedef void (*RowRenderer)(Exchange *exchange, JsonWriter *json, const void *ro
 // {"items": […], "next": …}; `next` is the cursor of the next page (0 or null = there is none).
 void parts_send_page(Exchange *exchange, RowList list, int64_t next, RowRenderer render);
 void parts_send_list(Exchange *exchange, RowList list, Str next, RowRenderer render);
+// The member "next" of a list: a cursor as text, null for 0.
+void parts_put_cursor(JsonWriter *json, int64_t next);
 // A name from a path or a body; NULL `what` never. False likewise.
 bool parts_check(Exchange *exchange, Str text, const char *what, const char *code);
 // This node has the code of the workflow: of a script always, of a C function if registered.

@@ -388,6 +388,7 @@ static const TagText tag_texts[] = {
     {"stats", "Counters."},
     {"nodes", "The processes on the store."},
     {"workers", "Who asks for tasks."},
+    {"filter", "The filter language of lists of runs."},
     {"handlers", "Runs as an established protocol has them."},
 };
 

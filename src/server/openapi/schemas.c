@@ -67,7 +67,33 @@ static const Field run[] = {
      "Null unless it failed, was cancelled, or what is kept of it cannot be read."},
     {0}};
 static const Field run_list[] = {
-    {"items", "[RunItem]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
+    {"items", "[RunItem]", true, ""},
+    {"next", "string?", true, "Cursor of the next page."},
+    {"looked_at", "integer", false, "With q: runs that were looked at."},
+    {0}};
+static const Field filter_term[] = {{"from", "integer", true, "Its first byte in q."},
+                                    {"to", "integer", true, "The byte behind it."},
+                                    {"field", "string", true, "text: a word alone."},
+                                    {"op", "string", true, ": ~ > < >= or <="},
+                                    {"values", "strings", true, ""},
+                                    {"negated", "boolean", true, ""},
+                                    {0}};
+static const Field filter_fault[] = {{"at", "integer", true, "The first byte of what is wrong."},
+                                     {"length", "integer", true, "How many bytes are."},
+                                     {"detail", "string", true, "What is wrong and what to do."},
+                                     {"did_you_mean", "string?", true, "What may have been meant."},
+                                     {0}};
+static const Field completion[] = {{"text", "string", true, ""},
+                                   {"from", "integer", true, "It replaces the bytes from here …"},
+                                   {"to", "integer", true, "… to here."},
+                                   {"about", "string", true, ""},
+                                   {0}};
+static const Field filter_read[] = {
+    {"ok", "boolean", true, ""},
+    {"terms", "[FilterTerm]", true, "Up to what is wrong."},
+    {"error", "FilterFault?", true, ""},
+    {"completions", "[Completion]", true, "What may stand at `at`."},
+    {0}};
 static const Field run_result[] = {{"status", "string", true, "As of the run."},
                                    {"result", "any", false, "When it has completed."},
                                    {"error", "any", false, "When it failed or was cancelled."},
@@ -421,6 +447,10 @@ static const Schema schemas[] = {
     {"RunItem", "A run as lists show it.", NULL, run_item},
     {"Run", "A run.", "RunItem", run},
     {"RunList", "", NULL, run_list},
+    {"FilterTerm", "", NULL, filter_term},
+    {"FilterFault", "", NULL, filter_fault},
+    {"Completion", "", NULL, completion},
+    {"FilterRead", "A filter as it was read.", NULL, filter_read},
     {"RunResult", "", NULL, run_result},
     {"Entry", "An entry of a run's history.", NULL, entry},
     {"EntryList", "", NULL, entry_list},

@@ -12,6 +12,7 @@
 #include "model/trace.h"
 #include "server/exchange/parts.h"
 #include "server/exchange/stream.h"
+#include "server/filter/filter.h"
 
 // ---- POST /v1/runs ----
 
@@ -117,6 +118,7 @@ static const char *const start_codes[] = {"BAD_NAME",
 // ---- GET /v1/runs ----
 
 static const Field list_query[] = {
+    {"q", "string", false, "A filter: status:failed workflow:order age>2h error~timeout …"},
     {"status", "strings", false, "States; repeat it, or separate them by commas."},
     {"workflow", "strings", false, "Names of workflows; likewise."},
     {"tag", "string", false, "A tag."},
@@ -156,6 +158,31 @@ static void put_run(Exchange *exchange, JsonWriter *json, const void *row) {
     json_write_object_end(json);
 }
 
+// The same as a list, and how many runs were looked at: a page of few may be followed by more.
+static void send_found(Exchange *exchange, const FilterFound *found) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < found->count; i++) put_run(exchange, json, &found->rows[i]);
+    json_write_array_end(json);
+    parts_put_cursor(json, found->next);
+    json_put_i64(json, "looked_at", found->looked_at);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+static void search_runs(Exchange *exchange, const RunFilter *filter) {
+    FilterSearch search = {.engine = exchange->server->engine, .runs = *filter};
+    FilterFault fault;
+    FilterFound found;
+    Diag diag = {0};
+    Status status = filter_parse(&exchange->arena, exchange_query(exchange, "q"), &search.filter,
+                                 &fault, &diag);
+    if (status == OK) status = filter_search(&search, &exchange->arena, &found, &diag);
+    if (exchange_found(exchange, status, &diag)) send_found(exchange, &found);
+}
+
 static void list_runs(Exchange *exchange) {
     PageSpec spec;
     if (!parts_page(exchange, &spec)) return;
@@ -169,6 +196,10 @@ static void list_runs(Exchange *exchange) {
     if (!exchange_query_instant(exchange, "idle_before", &filter.idle_before_ms)) return;
     if (!exchange_query_instant(exchange, "created_before", &filter.created_before_ms)) return;
     if (!exchange_query_instant(exchange, "created_after", &filter.created_after_ms)) return;
+    if (!str_is_null(exchange_query(exchange, "q"))) {
+        search_runs(exchange, &filter);
+        return;
+    }
     RunPage page;
     Diag diag = {0};
     Status status =
@@ -178,6 +209,7 @@ static void list_runs(Exchange *exchange) {
 }
 
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunList"}, {0}};
+static const char *const list_codes[] = {"BAD_FILTER", NULL};
 
 // ---- GET /v1/runs/{id} and what is below it ----
 
@@ -329,7 +361,7 @@ static const Route routes[] = {
     {"POST", "/v1/runs", "startRun", "Start a run", SCOPE_CLIENT, BODY_OBJECT, start_fields,
      wait_query, start_answers, start_codes, start_run},
     {"GET", "/v1/runs", "listRuns", "List runs", SCOPE_READ, BODY_NONE, NULL, list_query,
-     list_answers, NULL, list_runs},
+     list_answers, list_codes, list_runs},
     {"GET", "/v1/runs/{id}", "getRun", "Show a run", SCOPE_READ, BODY_NONE, NULL, NULL, run_answers,
      run_codes, get_run},
     {"GET", "/v1/runs/{id}/result", "getResult", "The result of a run, when it has one", SCOPE_READ,

@@ -279,7 +279,8 @@ class SdkTypesTest(unittest.TestCase):
         "Findings": "Findings", "TopicItem": "Topic", "DeadLetter": "DeadLetter", "Schedule": "Schedule",
         "Queue": "Queue", "Token": "Token", "Node": "Node", "Unserved": "Unserved", "WorkerAsk": "WorkerAsk",
         "Worker": "WorkerInfo", "NodeFunctions": "NodeFunctions", "WorkerList": "WorkerList", "Stats": "Stats",
-        "Envelope": "Envelope", "Handler": "Handler"}
+        "Envelope": "Envelope", "Handler": "Handler", "FilterTerm": "FilterTerm", "FilterFault": "FilterFault",
+        "Completion": "Completion", "FilterRead": "FilterRead"}
     # Written where they are answered, because nothing else names them; or no answers of their own.
     INLINE = {
         "Backfilled", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "EventSchemas",

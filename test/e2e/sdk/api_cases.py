@@ -167,6 +167,7 @@ class ApiTest:
                                                       tag="t", state="stage=here", waiting_on="go",
                                                       created_after="2020-01-01T00:00:00Z",
                                                       created_before="2099-01-01T00:00:00Z")], ["r1"])
+        self.assertEqual([item["id"] for item in call("list", q="status:suspended state.stage=here")], ["r1"])
         self.assertEqual(call("list", parent="nobody", idle_before="2020-01-01T00:00:00Z"), [])
         self.assertEqual(len(call("list", page_size=1)), 4)
         self.assertGreater(len(call("log", "r1", after=1, page_size=1)), 1)
@@ -290,6 +291,8 @@ class ApiTest:
         self.assertEqual({item["id"] for item in workers["items"]}, {"w"})  # who claimed in use_steps and use_tasks
         self.assertIn("http", workers["functions"][0]["names"])
         self.assertIsInstance(workers["unserved"], list)
+        read = call("server.filter", "status:failed work", 18)
+        self.assertEqual((read["ok"], read["completions"][0]["text"]), (True, "workflow:"))
         self.assertIn("abide_", call("server.metrics"))
         self.assertIn("<html", call("server.page"))
 

@@ -232,7 +232,7 @@ class ConformanceTest(unittest.TestCase):
 
     def system(self):
         for path in ("/livez", "/readyz", "/healthz", "/version", "/metrics", "/v1/stats",
-                     "/v1/nodes", "/v1/workers", "/"):
+                     "/v1/nodes", "/v1/workers", "/v1/filter", "/"):
             self.server.get(path)
         self.server.get("/openapi.json")
         self.server.get("/nowhere")
@@ -284,6 +284,7 @@ class ConformanceTest(unittest.TestCase):
         self.waiting = self.start(workflow="waiter").json["id"]
         self.server.wait_for(self.waiting, "suspended")
         self.server.get("/v1/runs")
+        self.server.get("/v1/runs?q=statis:failed")
         for run in ("first", "nobody", self.waiting):
             for part in ("", "/result", "/steps", "/log", "/snapshot"):
                 self.server.get("/v1/runs/" + run + part)
