@@ -1,4 +1,4 @@
-// abide dev: the flows of a folder on an engine of their own, with the status page.
+// abide dev: the flows of a folder on an engine of their own, with the dashboard.
 //
 // For one person at one machine: it listens on loopback, keeps everything in .abide/ below the
 // folder so that runs survive a restart, and says in plain words what it loaded. The task http may
@@ -69,7 +69,7 @@ static void say_ready(void *context, const Server *server) {
     if (!str_is_null(dev->start)) start_run(dev, &arena, server->engine);
     Str host = server->config.host;
     bool is_v6 = memchr(host.data, ':', host.len) != NULL;
-    printf("\n  http://%s%.*s%s:%u/   status page; the API is below /v1\n"
+    printf("\n  http://%s%.*s%s:%u/   dashboard; the API is below /v1\n"
            "  Save a .flow file in %.*s and it is deployed. Ctrl-C ends.\n\n",
            is_v6 ? "[" : "", STR_ARG(host), is_v6 ? "]" : "", server->port, STR_ARG(dev->folder));
     fflush(stdout);
@@ -141,7 +141,7 @@ int cli_dev(int argument_count, char **arguments) {
     const OptionTable table = {
         .usage = "abide dev [DIR] [options]",
         .about = "Deploys the .flow files below DIR (the current folder unless given), deploys\n"
-                 "them again whenever they change, shows their runs on a status page and prints\n"
+                 "them again whenever they change, shows their runs on a dashboard and prints\n"
                  "what happens to them: starts, ends, failures, waits, console lines. The\n"
                  "store is DIR/.abide/abide.db, and the task http may reach private addresses,\n"
                  "unless told otherwise; all other settings are those of abide serve.",

@@ -1,7 +1,10 @@
-// Page: the status page, a single file that is part of the program (page/status.html).
+// Page: what "/" answers, as bytes that are part of the program: the dashboard (ui/), or the plain
+// page (page/plain.html) where the build had no npm.
 #pragma once
 #include <stddef.h>
 
-extern const unsigned char status_page[];
-extern const size_t status_page_size;
-extern const char status_page_policy[]; // its Content-Security-Policy
+extern const unsigned char page_html[];
+extern const size_t page_html_size;
+extern const unsigned char page_html_gzip[]; // the same, compressed
+extern const size_t page_html_gzip_size;
+extern const char page_html_policy[]; // its Content-Security-Policy

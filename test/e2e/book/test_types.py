@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(SOURCE, "test"))
 import tap  # noqa: E402
 from packages import complaints, installed  # noqa: E402
 from server import ABIDE, PATIENCE, Server  # noqa: E402
+from typescript import compiler  # noqa: E402
 
 FLOW_TYPES = os.path.join(SOURCE, "editor", "abide.d.ts")
 FLOW_CONFIG = os.path.join(SOURCE, "editor", "jsconfig.json")

@@ -1,0 +1,32 @@
+// Makes the pictures of docs/pictures: node test/browser/pictures.mjs [FOLDER]
+//
+// Not a test: it is run by hand when the pages have changed, and the pictures are looked at before they are
+// committed. The wide ones are 1280 pixels, the narrow ones 390.
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { Browser, Server, SOURCE } from "./harness.mjs"
+import { fill } from "./world.mjs"
+
+const SIZE_MAX = 150_000
+const SHOTS = [["runs", "#/runs", "#rows a"], ["run", "#/runs/order-1", ".l-here"], ["failed", "#/runs/broken-1", ".l-failed"], ["workflow", "#/workflows/order", ".source"]]
+const KINDS = [["", { viewport: { width: 1280, height: 900 }, colorScheme: "light" }], ["-dark", { viewport: { width: 1280, height: 900 }, colorScheme: "dark" }],
+  ["-narrow", { viewport: { width: 390, height: 844 }, colorScheme: "light" }]]
+
+const folder = process.argv[2] ?? join(SOURCE, "docs/pictures")
+const server = await new Server().start()
+await fill(server)
+const browser = await new Browser().open()
+for (const [kind, options] of KINDS) {
+  const page = await browser.page(options)
+  for (const [name, to, ready] of SHOTS) {
+    await page.goto(`${server.url}/${to}`)
+    await page.locator(ready).first().waitFor()
+    const path = join(folder, `${name}${kind}.png`)
+    await page.screenshot({ path })
+    const { size } = statSync(path)
+    if (size > SIZE_MAX) throw new Error(`${path} has ${size} bytes, and may have ${SIZE_MAX}`)
+    console.log(path, size)
+  }
+}
+await browser.close()
+await server.stop()

@@ -1,0 +1,300 @@
+// The dashboard in a real browser against a real server: every button does what it says, which the API
+// confirms; the page follows what happens, and survives the server.
+import assert from "node:assert/strict"
+import { assert_accessible, assert_clean, Browser, main, Server, test, wait } from "./harness.mjs"
+import { fill, HOSTILE, INPUT } from "./world.mjs"
+
+const PAGES = [["#/runs", "#rows a"], ["#/runs/order-1", ".l-here"], ["#/runs/broken-1", ".l-failed"], ["#/runs/order-2", ".tl-bar"], ["#/workflows", "td"], ["#/workflows/order", ".source"]]
+
+const open = async ({ browser, server }, to, options) => {
+  const page = await browser.page(options)
+  await page.goto(`${server.url}/${to}`)
+  await page.locator("h1").first().waitFor()
+  return page
+}
+const button = (page, name) => page.getByRole("button", { name, exact: true })
+const confirm = page => page.locator("dialog button.danger, dialog button.primary").click()
+const done = async page => {
+  await assert_clean(page)
+  await page.context().close()
+}
+const parked = async (server, id) => {
+  await server.start_run("order", id, INPUT)
+  await server.work("charge", { result: "r" })
+  return server.until(id, run => run.waits[0]?.on === "signal")
+}
+
+test("the list shows runs, finds them by a filter, and keeps it in the address", async world => {
+  const page = await open(world, "#/runs")
+  await page.getByRole("link", { name: "order-1", exact: true }).waitFor()
+  await page.fill("#search", "status:failed")
+  await page.press("#search", "Enter")
+  await page.getByText("1 run.", { exact: true }).waitFor()
+  assert.equal(await page.locator("#rows a").innerText(), "broken-1")
+  assert.match(page.url(), /q=status%3Afailed/)
+  await page.reload()
+  await page.getByText("1 run.", { exact: true }).waitFor()
+  await page.fill("#search", "nonsense:x")
+  await page.press("#search", "Enter")
+  await page.getByRole("alert").waitFor()
+  page.troubles = page.troubles.filter(text => !/400/.test(text)) // the browser's own line about the answer
+  await done(page)
+})
+
+test("a run that starts and ends appears in the open list", async world => {
+  const page = await open(world, "#/runs")
+  await page.getByRole("link", { name: "order-1", exact: true }).waitFor()
+  await world.server.start_run("invoice", "live-1", { topic: "live" })
+  const row = page.locator(".run-row", { hasText: "live-1" })
+  await row.getByText("suspended").waitFor()
+  await world.server.post("/v1/events/live", {})
+  await row.getByText("completed").waitFor()
+  await done(page)
+})
+
+test("many runs are paused, resumed and cancelled at once, after one question", async world => {
+  const ids = ["many-1", "many-2", "many-3"]
+  for (const id of ids) await world.server.start_run("invoice", id)
+  for (const id of ids) await world.server.until(id, run => run.status === "suspended")
+  const page = await open(world, "#/runs?q=workflow%3Ainvoice")
+  for (const [word, status] of [["Pause", "paused"], ["Resume", "suspended"], ["Cancel", "cancelled"]]) {
+    for (const id of ids) await page.getByLabel(`Select ${id}`, { exact: true }).check()
+    await page.locator(".bar").getByRole("button", { name: word, exact: true }).click()
+    await page.locator("dialog").getByText("many-1, many-2, many-3").or(page.locator("dialog").getByText("3 runs")).first().waitFor()
+    await confirm(page)
+    for (const id of ids) await world.server.until(id, run => run.status === status)
+  }
+  await done(page)
+})
+
+test("the source shows where a run stands, with its values, stack and variables", async world => {
+  const page = await open(world, "#/runs/order-1")
+  const here = page.locator(".l-here")
+  await here.waitFor()
+  assert.match(await here.innerText(), /Signal\.when\("approval"/)
+  assert.match(await page.locator(".line", { hasText: "const reason" }).innerText(), /over the limit by 60/)
+  assert.match(await page.locator(".l-caller").innerText(), /await ask\(amount\)/)
+  await page.locator(".frame", { hasText: "order.flow:18" }).or(page.locator(".frame").nth(1)).first().click()
+  await page.locator(".variables").getByText("receipt").first().waitFor()
+  assert.deepEqual(await page.locator(".tl-kind", { hasText: "timer" }).count(), 1)
+  await done(page)
+})
+
+test("what a run waits for is answered in place", async world => {
+  await parked(world.server, "answer-1")
+  const page = await open(world, "#/runs/answer-1")
+  await page.getByLabel("Answer with (JSON)").fill('{"ok": tru')
+  await button(page, "Send approval").click()
+  await page.getByText(/This is not JSON/).waitFor()
+  assert.equal((await world.server.run("answer-1")).waits[0].name, "approval")
+  await page.getByLabel("Answer with (JSON)").fill('{"ok": false, "by": "Ada"}')
+  await button(page, "Send approval").click()
+  await world.server.until("answer-1", run => run.status === "failed")
+  await page.getByText("Error: refused by Ada").first().waitFor()
+  assert.match(await page.locator(".l-failed").innerText(), /throw new Error/)
+  await done(page)
+})
+
+test("an event that a run waits for is published from its page", async world => {
+  await world.server.start_run("invoice", "event-1", { topic: "paid" })
+  await world.server.until("event-1", run => run.status === "suspended")
+  const page = await open(world, "#/runs/event-1")
+  await page.getByLabel("Answer with (JSON)").fill('{"paid": 7}')
+  await button(page, "Send paid").click()
+  assert.deepEqual((await world.server.until("event-1", run => run.status === "completed")).result, { paid: 7 })
+  await page.getByRole("heading", { name: "Result" }).waitFor()
+  await done(page)
+})
+
+test("pause, resume, release, load, signal, cancel and remove do what they say", async world => {
+  const { server } = world
+  await parked(server, "all-1")
+  const page = await open(world, "#/runs/all-1")
+  await button(page, "Pause").click()
+  await server.until("all-1", run => run.status === "paused")
+  await button(page, "Resume").click()
+  await server.until("all-1", run => run.status === "suspended")
+  await button(page, "Release").click()
+  await server.until("all-1", run => run.released)
+  await button(page, "Load").click()
+  await server.until("all-1", run => !run.released)
+  await button(page, "Signal…").click()
+  await page.locator("dialog").getByLabel("Signal", { exact: true }).fill("later")
+  await page.locator("dialog").getByLabel("Payload (JSON)").fill('{"n": 1}')
+  await confirm(page)
+  const kept = await wait(async () => (await server.get("/v1/runs/all-1/signals")).items[0], "no signal")
+  assert.deepEqual([kept.name, kept.payload], ["later", { n: 1 }])
+  await button(page, "Remove the signal later").click()
+  await confirm(page)
+  await wait(async () => (await server.get("/v1/runs/all-1/signals")).items.length === 0, "the signal stayed")
+  await button(page, "Cancel…").click()
+  await page.getByRole("heading", { name: "Cancel all-1?" }).waitFor()
+  await page.getByLabel("Reason (kept with the run)").fill("a test")
+  await confirm(page)
+  await server.until("all-1", run => run.status === "cancelled")
+  assert.match(JSON.stringify(await server.get("/v1/runs/all-1/log")), /a test/)
+  await button(page, "Remove…").click()
+  await page.getByRole("heading", { name: "Remove all-1?" }).waitFor()
+  await confirm(page)
+  await page.getByRole("heading", { name: "Runs" }).waitFor()
+  await wait(() => server.run("all-1").then(() => false, error => error.status === 404), "it stayed")
+  page.troubles = page.troubles.filter(text => !/404/.test(text))
+  await done(page)
+})
+
+test("a run is rewound to a step, and forked from one", async world => {
+  const { server } = world
+  await parked(server, "back-1")
+  const page = await open(world, "#/runs/back-1")
+  await button(page, "Rewind to charge").click()
+  await page.getByRole("heading", { name: "Rewind back-1 to charge?" }).waitFor()
+  await confirm(page)
+  await server.until("back-1", run => run.waits[0]?.on === "task")
+  await server.work("charge", { result: "again" })
+  await server.until("back-1", run => run.waits[0]?.on === "signal")
+  await button(page, "Fork from approval").last().click()
+  await page.getByLabel("Id of the new run").fill("back-1-fork")
+  await confirm(page)
+  await page.getByRole("heading", { name: "back-1-fork" }).waitFor()
+  await server.until("back-1-fork", run => run.waits[0]?.on === "signal")
+  await done(page)
+})
+
+test("a task that waits for its next attempt is tried at once", async world => {
+  const page = await open(world, "#/runs/order-2")
+  await page.getByText("NoCourier").first().waitFor()
+  await page.locator(".waits").getByRole("button", { name: "Retry now" }).click()
+  await world.server.work("ship", { result: "parcel" })
+  await world.server.until("order-2", run => run.status === "completed")
+  await page.getByRole("heading", { name: "Result" }).waitFor()
+  await done(page)
+})
+
+test("a workflow is deployed and started from the page", async world => {
+  const page = await open(world, "#/workflows")
+  await button(page, "Deploy…").click()
+  await page.locator("dialog").getByLabel("Name").fill("fresh")
+  await page.locator("dialog").getByLabel("Source").fill("return Inputs.n + nothing")
+  await confirm(page)
+  await page.locator("dialog .problem", { hasText: "line 1" }).waitFor()
+  await page.locator("dialog").getByLabel("Source").fill("return Inputs.n + 1")
+  await confirm(page)
+  await page.getByRole("heading", { name: "fresh" }).waitFor()
+  await button(page, "Start…").click()
+  await page.locator("dialog").getByLabel("Input (JSON)").fill('{"n": 41}')
+  await page.locator("dialog").getByLabel("Id", { exact: true }).fill("fresh-1")
+  await confirm(page)
+  await page.getByRole("heading", { name: "fresh-1" }).waitFor()
+  assert.equal((await world.server.until("fresh-1", run => run.status === "completed")).result, 42)
+  page.troubles = page.troubles.filter(text => !/422/.test(text))
+  await done(page)
+})
+
+test("names, payloads and sources from others are text", async world => {
+  const { server } = world
+  await server.deploy("hostile", `// ${HOSTILE} </script><script>alert(1)</script>\nconst it = Inputs\nreturn await Signal.when(${JSON.stringify(HOSTILE)})`)
+  await server.start_run("hostile", HOSTILE, { [HOSTILE]: HOSTILE }, { tags: [HOSTILE] })
+  await server.until(HOSTILE, run => run.status === "suspended")
+  const page = await open(world, "#/runs")
+  page.on("dialog", () => page.troubles.push("a dialog of the browser"))
+  await page.locator("#rows a", { hasText: "onerror" }).click()
+  await page.locator("h1", { hasText: HOSTILE }).waitFor()
+  await page.locator(".l-here").waitFor()
+  assert.equal(await page.locator("main img, main script").count(), 0)
+  await page.goto(`${server.url}/#/workflows/hostile`)
+  await page.locator(".source").getByText("alert(1)").first().waitFor()
+  assert.equal(await page.locator("main img, main script").count(), 0)
+  await done(page)
+})
+
+test("the palette, the list of keys and the keys lead somewhere", async world => {
+  const page = await open(world, "#/runs")
+  await page.getByRole("link", { name: "order-1", exact: true }).waitFor()
+  await page.keyboard.press("Control+k")
+  await page.fill("#palette", "order-3")
+  await page.getByRole("option", { name: /^order-3/ }).first().waitFor()
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { name: "order-3" }).waitFor()
+  await page.keyboard.press("?")
+  await page.getByRole("heading", { name: "Keys" }).waitFor()
+  await page.keyboard.press("Escape")
+  await page.keyboard.press("g")
+  await page.keyboard.press("w")
+  await page.getByRole("heading", { name: "Workflows" }).waitFor()
+  page.troubles = page.troubles.filter(text => !/404/.test(text)) // ids that are typed in part
+  await done(page)
+})
+
+test("a list of thousands stays small in the document", async world => {
+  const { server } = world
+  for (let n = 0; n < 20; n++) await Promise.all(Array.from({ length: 40 }, (_, at) => server.start_run("note", `crowd-${n}-${at}`, {}, { start_at: "2036-01-01T00:00:00Z" })))
+  const page = await open(world, "#/runs?q=workflow%3Anote")
+  await wait(async () => {
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+    return await page.getByText("812 runs.", { exact: true }).count() === 1
+  }, "not all were loaded")
+  assert.ok(await page.evaluate(() => document.querySelectorAll("*").length) < 2000)
+  await page.locator("#rows a", { hasText: /^note-1$/ }).waitFor()
+  await done(page)
+})
+
+test("an open page says that the server is away, and goes on when it is back", async world => {
+  const { server } = world
+  const page = await open(world, "#/runs/order-1")
+  await page.locator(".l-here").waitFor()
+  page.isServerAway = true
+  await server.kill()
+  await page.locator(".link.away").waitFor()
+  await server.start()
+  await page.locator(".link:not(.away)").waitFor()
+  page.isServerAway = false
+  await server.post("/v1/runs/order-1/pause")
+  await page.locator(".title").getByText("paused").waitFor()
+  await server.post("/v1/runs/order-1/resume")
+  await page.locator(".title").getByText("suspended").waitFor()
+  await done(page)
+})
+
+test("a server that asks for tokens is told one, and a reader's cannot act", async world => {
+  const guarded = await new Server("--require-tokens").start_with_tokens()
+  const page = await open({ ...world, server: guarded }, "#/runs/secret-1")
+  await page.fill("#token", "abide_wrong")
+  await button(page, "Use it").click()
+  await page.getByText("does not know this token").waitFor()
+  await page.fill("#token", guarded.reader)
+  await button(page, "Use it").click()
+  await page.getByRole("heading", { name: "secret-1" }).waitFor()
+  assert.equal(await page.evaluate(() => sessionStorage.length + localStorage.length), 0)
+  page.troubles = page.troubles.filter(text => !/401/.test(text))
+  await done(page)
+  await guarded.stop()
+})
+
+for (const colorScheme of ["light", "dark"]) test(`no page has anything that axe-core finds, ${colorScheme}`, async world => {
+  const page = await open(world, "#/runs?q=workflow%3Apickup", { colorScheme })
+  await page.getByLabel("Select order-3").check()
+  for (const [to, ready] of PAGES) {
+    await page.goto(`${world.server.url}/${to}`)
+    await page.locator(ready).first().waitFor()
+    await assert_accessible(page, to)
+  }
+  await page.keyboard.press("Control+k")
+  await assert_accessible(page, "palette")
+  await page.keyboard.press("Escape")
+  await page.goto(`${world.server.url}/#/runs/order-3`)
+  await button(page, "Cancel…").click()
+  await assert_accessible(page, "dialog")
+  await done(page)
+})
+
+await main({
+  before: async () => {
+    const server = await new Server().start()
+    await fill(server)
+    return { server, browser: await new Browser().open() }
+  },
+  after: async ({ server, browser }) => {
+    await browser.close()
+    await server.stop()
+  },
+})

@@ -1,0 +1,60 @@
+// What the pages share: drawing, and running until they are left.
+
+import type { TemplateResult } from "lit-html"
+import { get, Refused } from "./api"
+
+export interface View {
+  title: string
+  view: () => TemplateResult
+  load: () => Promise<void> // fetches what is shown; called when something may have changed
+  close?: () => void
+  pauseMs?: number // between two looks
+  keys?: Record<string, [string, () => void]> // key: what it does, how
+}
+
+let drawLater = (): void => {}
+let loadLater = (): void => {}
+export function connect(draw: () => void, load: () => void): void {
+  drawLater = draw
+  loadLater = load
+}
+export const draw = (): void => drawLater()
+export const reload = (): void => loadLater() // now, not at the next tick
+
+// A short message at the edge of the page.
+export const toast = { text: "", isBad: false, timer: 0 }
+export function say(text: string, isBad = false): void {
+  Object.assign(toast, { text, isBad })
+  clearTimeout(toast.timer)
+  toast.timer = window.setTimeout(() => {
+    toast.text = ""
+    draw()
+  }, isBad ? 9000 : 4000)
+  draw()
+}
+export const reason = (error: unknown): string =>
+  error instanceof Refused ? error.message : error instanceof TypeError ? "The server cannot be reached." : String(error)
+
+// Does something, says how it went, and shows what it changed.
+export async function act(what: string, action: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await action()
+    say(what)
+    reload()
+    return true
+  } catch (error) {
+    say(reason(error), true)
+    reload()
+    return false
+  }
+}
+
+// Null where there is nothing; every other answer that is not OK is an error.
+export async function getOrNull<T>(path: string): Promise<T | null> {
+  try {
+    return await get<T>(path)
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return null
+    throw error
+  }
+}

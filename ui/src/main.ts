@@ -1,0 +1,143 @@
+// The frame around the pages: where we are, staying current, keys.
+
+import { html, nothing, render, type TemplateResult } from "lit-html"
+import { get, link, useToken } from "./api"
+import { connect, reason, toast, type View } from "./app"
+import { closeDialog, isAsking, tell } from "./dialog"
+import { openPalette } from "./palette"
+import { PAGES, viewOf } from "./pages"
+import { go, href, place } from "./route"
+import type { Piece } from "./parts"
+
+const TICK_MS = 1000, REFRESH_MS = 900
+const app = document.getElementById("app") as HTMLElement
+let current: View | null = null, address = "", problem = "", version = "", generation = 0
+let timer = 0, isDrawing = false, prefix = ""
+
+// ---- drawing ----
+
+function drawSoon(): void {
+  if (isDrawing) return
+  isDrawing = true
+  queueMicrotask(() => {
+    isDrawing = false
+    render(frame(), app)
+  })
+}
+
+const status = (): TemplateResult => link.isAway
+  ? html`<span class="link away" role="status">no connection, trying again</span>`
+  : html`<span class="link" role="status">${current ? "live" : "connecting"}</span>`
+
+function tokenForm(): TemplateResult {
+  return html`<h1>${link.needsToken}</h1><div class="card pad"><form @submit=${(event: Event) => {
+    event.preventDefault()
+    useToken(String(new FormData(event.currentTarget as HTMLFormElement).get("token") ?? "").trim())
+    void refresh()
+  }}><label for="token">A token with the scope read or more. It stays in the memory of this tab, and is gone when you close or reload it.</label>
+    <div class="row"><input id="token" name="token" type="password" autocomplete="off" required><button class="primary">Use it</button></div></form></div>`
+}
+
+function frame(): TemplateResult {
+  const here = place()
+  return html`
+    <a class="skip" href="#main" @click=${(event: Event) => {
+      event.preventDefault()
+      document.getElementById("main")?.focus()
+    }}>Skip to the content</a>
+    <header class="top">
+      <a class="brand" href="#/"><svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4453c4"></rect><path d="M9 10v12M16 10v12" stroke="#fff" stroke-width="3.4" stroke-linecap="round"></path><path d="M21.5 11l5 5-5 5z" fill="#fff"></path></svg>abide</a>
+      <nav aria-label="Pages">${PAGES.map(page => html`<a href=${href(page.kind)} aria-current=${here.kind === page.kind ? "page" : nothing}>${page.title}</a>`)}</nav>
+      <div class="foot"><button class="quiet" @click=${openPalette}>Go to… <kbd>Ctrl K</kbd></button>${status()}<span class="soft small version">${version}</span></div>
+    </header>
+    <main id="main" tabindex="-1">
+      ${link.isAway ? html`<p class="banner" role="alert">The server cannot be reached. What you see is from before; it goes on by itself when the server is back.</p>` : nothing}
+      ${link.needsToken ? tokenForm() : html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}${current?.view() ?? nothing}`}
+    </main>
+    <div class="toast-place" role="status" aria-live="polite">${toast.text ? html`<div class="toast ${toast.isBad ? "bad" : ""}">${toast.text}</div>` : nothing}</div>`
+}
+
+// ---- staying current ----
+
+async function refresh(): Promise<void> {
+  clearTimeout(timer)
+  const mine = ++generation, view = current
+  try {
+    await view?.load()
+    if (view === current) problem = ""
+  } catch (error) {
+    if (view === current && !link.isAway && !link.needsToken) problem = reason(error)
+  }
+  if (view !== current) return
+  drawSoon()
+  if (mine === generation && !document.hidden) timer = window.setTimeout(refresh, view?.pauseMs ?? REFRESH_MS)
+}
+
+function open(): void {
+  const here = place(), key = location.hash
+  if (key === address && current) return
+  address = key
+  current?.close?.()
+  problem = ""
+  const isFirst = current === null
+  current = viewOf(here)
+  document.title = `${current.title} · abide`
+  scrollTo(0, 0)
+  drawSoon()
+  void refresh().then(() => {
+    if (!isFirst && !isAsking()) document.getElementById("main")?.focus({ preventScroll: true })
+  })
+}
+
+// ---- keys ----
+
+function help(): void {
+  const row = (key: string, what: Piece): TemplateResult => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`
+  tell("Keys", html`<dl class="keys">
+    ${row("Ctrl K", "go anywhere, do anything")}${row("?", "this list")}
+    ${PAGES.map(page => row(`g ${page.key}`, page.title))}
+    ${Object.entries(current?.keys ?? {}).map(([key, [what]]) => row(key, what))}</dl>`)
+}
+
+addEventListener("keydown", event => {
+  const target = event.target as HTMLElement
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault()
+    return openPalette()
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || isAsking()) return
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return
+  const before = prefix
+  prefix = ""
+  if (before === "g") {
+    const page = PAGES.find(each => each.key === event.key)
+    if (page) return go(href(page.kind))
+  }
+  if (event.key === "g") prefix = "g"
+  else if (event.key === "?") help()
+  else if (event.key === "Enter" && target !== document.body && target.id !== "main") return
+  else {
+    const does = current?.keys?.[event.key]
+    if (!does) return
+    event.preventDefault()
+    does[1]()
+  }
+})
+
+addEventListener("hashchange", () => {
+  closeDialog()
+  open()
+})
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) void refresh()
+})
+setInterval(() => {
+  if (!document.hidden) drawSoon()
+}, TICK_MS)
+link.onChange = drawSoon
+connect(drawSoon, () => void refresh())
+get<{ version: string }>("/version").then(answer => {
+  version = answer.version
+  drawSoon()
+}, () => {})
+open()
