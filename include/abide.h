@@ -758,6 +758,13 @@ ABIDE_API int abide_result(abide_engine *engine, const char *run_id, const char 
 /* Frees text that a function of an engine handed out. NULL is fine. */
 ABIDE_API void abide_free(void *memory);
 
+/* What an expression found in one page of a list. */
+typedef struct abide_where_counts {
+    int64_t looked_at;     /* runs in which it was evaluated */
+    int64_t errors;        /* runs in which it failed; they do not match */
+    char first_error[464]; /* why it failed in the first of them; "" = in none */
+} abide_where_counts;
+
 typedef struct abide_list_options {
     const char *workflow;    /* one name, or several separated by newlines; NULL = any */
     const char *tag;         /* NULL = any */
@@ -770,6 +777,9 @@ typedef struct abide_list_options {
     int64_t created_before_ms, created_after_ms; /* 0 = any */
     int64_t cursor;                              /* 0 = from the newest */
     int limit;                                   /* 0 = 100, at most 1000 */
+    const char *where; /* an expression of the language that is true in the innermost frame of where
+                          a run of a script waits: "order.total > 100"; NULL = any */
+    abide_where_counts *where_counts; /* filled when `where` is given; may be NULL */
 } abide_list_options;
 
 /*

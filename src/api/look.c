@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "engine/runners/flow_machine.h"
+#include "engine/where/where.h"
 #include "json/value.h"
 #include "store/reads.h"
 #include <stdio.h>
@@ -200,6 +201,25 @@ static Status fill_filter(const abide_list_options *options, RunFilter *filter, 
     return OK;
 }
 
+typedef struct Listed { // what a list is asked for, and where its answer goes
+    const abide_list_options *options;
+    const RunFilter *filter;
+    RunPage *page;
+} Listed;
+
+static Status list_where(abide_engine *engine, const Listed *listed, Arena *arena, Diag *diag) {
+    WhereQuery query = {*listed->filter, str_from(listed->options->where),
+                        env_now_ms(engine->driver.env)};
+    WherePage found;
+    TRY(where_list_runs(engine->store, arena, &query, &found, diag));
+    *listed->page = found.runs;
+    abide_where_counts *counts = listed->options->where_counts;
+    if (counts == NULL) return OK;
+    *counts = (abide_where_counts){.looked_at = found.looked_at, .errors = found.errors};
+    copy_text(counts->first_error, sizeof counts->first_error, str_from(found.first_error.message));
+    return OK;
+}
+
 int abide_list(abide_engine *engine, const abide_list_options *options,
                int (*visit)(void *user, const abide_run_info *run), void *user, int64_t *ret_next,
                abide_error *error) {
@@ -212,7 +232,9 @@ int abide_list(abide_engine *engine, const abide_list_options *options,
     if (status != OK) return api_answer(error, status, &diag);
     Arena arena;
     arena_init(&arena);
-    status = store_list_runs(engine->store, &arena, &filter, &page, &diag);
+    if (options != NULL && options->where != NULL)
+        status = list_where(engine, &(Listed){options, &filter, &page}, &arena, &diag);
+    else status = store_list_runs(engine->store, &arena, &filter, &page, &diag);
     for (size_t i = 0; status == OK && i < page.count; i++) {
         abide_run_info info;
         status = describe_run(engine, &page.rows[i], &arena, &info, &diag);

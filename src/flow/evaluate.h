@@ -37,6 +37,15 @@ typedef struct FlowEvaluation {
 // up (EXPRESSION_BUDGET).
 MUST_CHECK Status flow_expression_evaluate(FlowExpression *expression, const FlowEvaluation *at,
                                            Buf *ret_json, Diag *diag);
+// How many instructions the last evaluation took.
+uint64_t flow_expression_cost(const FlowExpression *expression);
 // Whether the value counts as true.
 MUST_CHECK Status flow_expression_test(FlowExpression *expression, const FlowEvaluation *at,
                                        bool *ret_is_true, Diag *diag);
+// The same in the innermost frame of a snapshot, for many of them: `options` say what
+// flow_snapshot_read needs and, by limits.instructions_per_turn, the budget; of its host the time
+// and the context are asked. Here a call by a name that only reads in the language itself (map,
+// includes, get) is taken for one.
+MUST_CHECK Status flow_expression_test_snapshot(FlowExpression *expression, Str bytes,
+                                                const FlowVmOptions *options, bool *ret_is_true,
+                                                Diag *diag);

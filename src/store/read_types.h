@@ -34,7 +34,7 @@ typedef struct NamePageSpec {
 // ---- runs ----
 
 typedef struct RunPage {
-    RunRow *rows; // without snapshots
+    RunRow *rows; // without snapshots, unless they were asked for
     size_t count;
     int64_t next;
 } RunPage;
@@ -85,9 +85,10 @@ typedef struct RunFilter {
     int64_t idle_before_ms;     // 0 = any; otherwise idle since before that moment
     int64_t created_before_ms, created_after_ms; // 0 = any
     bool is_oldest_first;                        // not with tag or state_key
-    int64_t cursor;  // 0 = from the newest (oldest); otherwise the last key seen
-    int64_t limit;   // 1 … LIMIT_LIST_PAGE
-    size_t size_max; // bytes of rows in one page; 0 = as many as the store allows
+    int64_t cursor;     // 0 = from the newest (oldest); otherwise the last key seen
+    int64_t limit;      // 1 … LIMIT_LIST_PAGE
+    size_t size_max;    // bytes of rows in one page; 0 = as many as the store allows
+    bool has_snapshots; // the rows of the page with their snapshots
 } RunFilter;
 
 typedef struct WaiterFilter {

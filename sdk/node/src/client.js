@@ -13,7 +13,7 @@ import { Transport } from "./transport.js"
 
 const WAIT_MS = 25_000 // of one long poll
 const START_FIELDS = "id start_at delay priority queue timeout ttl tags leftover_signals leftover_topic"
-const RUN_FILTER = "q status[] workflow[] tag parent waiting_on state idle_before created_before created_after limit"
+const RUN_FILTER = "q status[] workflow[] tag parent waiting_on state idle_before created_before created_after where limit"
 
 export class Client {
   constructor(options = {}) {

@@ -70,7 +70,7 @@ const KINDS = Object.fromEntries([
   ...all(duration, "catch_up delay every expire expires grace heartbeat_timeout jitter lease rate_period " +
     "retry_delay retry_max_delay schedule_timeout timeout ttl wait"),
   ...all(text, "concurrency_key cron file handler_id id key leftover_topic name parent q queue reason run state " +
-    "step tag timezone traceparent tracestate version waiting_on worker workflow"),
+    "step tag timezone traceparent tracestate version waiting_on where worker workflow"),
   ["consume", oneOf("one", "all")],
   ["leftover_signals", oneOf("discard", "topic", "dead_letter")],
   ["overlap", oneOf("skip", "queue", "allow", "cancel-old")],

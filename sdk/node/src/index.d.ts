@@ -467,6 +467,8 @@ export interface RunFilter extends PageOptions {
   idleBefore?: Time
   createdBefore?: Time
   createdAfter?: Time
+  /** An expression that is true where a run waits, such as "order.total > 100". */
+  where?: string
 }
 
 export interface TaskOptions {

@@ -120,17 +120,18 @@ class Client:
              tag: Optional[str] = None, parent: Optional[str] = None,
              waiting_on: Optional[str] = None, state: Optional[str] = None,
              idle_before: Optional[Time] = None, created_before: Optional[Time] = None,
-             created_after: Optional[Time] = None,
+             created_after: Optional[Time] = None, where: Optional[str] = None,
              page_size: Optional[int] = None) -> Iterator[JsonObject]:
         """Runs that match, newest first, read page by page as you go on.
 
-        `q` is a filter such as "status:failed age>2h"; `state` is KEY=VALUE.
+        `q` is a filter such as "status:failed age>2h"; `state` is KEY=VALUE,
+        `where` an expression that is true where a run waits, such as "order.total > 100".
         """
         return pages(self.transport, "/v1/runs", {
             "status": several("status", status), "workflow": several("workflow", workflow),
             **given(q=q, tag=tag, parent=parent, waiting_on=waiting_on, state=state,
                     idle_before=idle_before, created_before=created_before,
-                    created_after=created_after, page_size=page_size)})
+                    created_after=created_after, where=where, page_size=page_size)})
 
     def remove(self, run_id: str) -> None:
         """Removes an ended run and all that belongs to it."""

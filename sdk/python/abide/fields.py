@@ -134,7 +134,7 @@ _KINDS.update({name: _duration for name in (
 _KINDS.update({name: _text for name in (
     "concurrency_key", "cron", "file", "handler_id", "id", "key", "leftover_topic", "name",
     "parent", "q", "queue", "reason", "run", "state", "step", "tag", "timezone", "traceparent",
-    "tracestate", "version", "waiting_on", "worker", "workflow")})
+    "tracestate", "version", "waiting_on", "where", "worker", "workflow")})
 
 
 def given(**fields: Any) -> Dict[str, Any]:

@@ -56,6 +56,9 @@ static const VerbOption filters[] = {
      VALUE_PAST, 0},
     {"created-before", 0, "TIME", "older than this", VALUE_PAST, 0},
     {"created-after", 0, "TIME", "younger than this", VALUE_PAST, 0},
+    {"where", 0, "EXPRESSION",
+     "waiting where this expression of the language is true, such as 'order.total > 100'",
+     VALUE_TEXT, 0},
     {0},
 };
 
@@ -65,6 +68,7 @@ const Verb wf_ls_verb = {
     .about = "Lists runs, newest first.",
     .example = "abide wf ls --status suspended --waiting-on approval\n"
                "abide wf ls --workflow order --idle-before 1h -o ids\n"
+               "abide wf ls --where 'order.total > 100 && attempts >= 3'\n"
                "abide wf ls --waiting-on charge --watch",
     .path = "/v1/runs",
     .id_field = "id",

@@ -27,8 +27,24 @@ static Str page_path(Session *session, const Listing *listing, uint64_t left, St
     return answer;
 }
 
+typedef struct Failures { // of --where, over all pages
+    int64_t looked_at;
+    int64_t count;
+    Str first;
+} Failures;
+
+static void note_failures(Session *session, Failures *failures) {
+    const JsonValue *where = json_member(session->answer.json, STR("where"));
+    if (where == NULL) return;
+    failures->looked_at += field_count(where, "looked_at");
+    int64_t count = field_count(where, "errors");
+    if (failures->count == 0 && count > 0) failures->first = field_text(where, "first_error");
+    failures->count += count;
+}
+
 bool list_gather(Session *session, const Listing *listing, ListItems *items, Str *ret_next) {
     Str cursor = listing->cursor;
+    Failures failures = {0};
     do {
         uint64_t left = listing->limit - items->count;
         if (!session_get(session, page_path(session, listing, left, cursor))) return false;
@@ -36,9 +52,13 @@ bool list_gather(Session *session, const Listing *listing, ListItems *items, Str
         if (page != NULL)
             JSON_EACH (item, page) vec_push(items, item);
         cursor = field_text(session->answer.json, "next");
+        note_failures(session, &failures);
         // A page may be empty and not the last: nothing of what was looked at passed the filters.
     } while (!str_is_null(cursor) && items->count < listing->limit); // [list-1]
     *ret_next = cursor;
+    if (failures.count > 0)
+        fprintf(stderr, "the expression failed in %lld of %lld runs, first with: %.*s\n",
+                (long long)failures.count, (long long)failures.looked_at, STR_ARG(failures.first));
     return true;
 }
 

@@ -170,6 +170,25 @@ static Status read_own(Str bytes, FlowMachine *machine, Str *ret_rest, Diag *dia
     return OK;
 }
 
+Status flow_machine_vm_bytes(Str bytes, Str *ret_bytes, Diag *diag) {
+    ByteReader reader = bytes_reader(bytes);
+    bool is_ours = bytes_get_u8(&reader) == MACHINE_VERSION;
+    uint64_t count = bytes_get_varint(&reader);
+    for (uint64_t i = 0; i < count && !reader.is_bad; i++) {
+        for (int k = 0; k < 4; k++) (void)bytes_get_varint(&reader); // kind, id, two times
+        for (int k = 0; k < 3; k++) (void)bytes_get_str(&reader);    // name, target, filter
+    }
+    count = bytes_get_varint(&reader);
+    for (uint64_t i = 0; i < count && !reader.is_bad; i++) {
+        for (int k = 0; k < 2; k++) (void)bytes_get_str(&reader); // key, value
+    }
+    if (!is_ours || reader.is_bad)
+        return diag_set(diag, ERR_CORRUPT, "SNAPSHOT_CORRUPT",
+                        "the run's snapshot cannot be read; it was left as it is");
+    *ret_bytes = (Str){(const char *)reader.at, bytes_left(&reader)};
+    return OK;
+}
+
 Status flow_machine_check(Str bytes, Diag *diag) {
     FlowMachine *machine = mem_zalloc(sizeof(FlowMachine));
     Str rest;

@@ -50,5 +50,7 @@ MUST_CHECK Status flow_machine_snapshot(FlowMachine *machine, Buf *ret_bytes, Di
 // Whether the bytes can be read at all: their form, versions and checksum. That they go with the
 // code they are restored to is for flow_machine_restore to find out.
 MUST_CHECK Status flow_machine_check(Str bytes, Diag *diag);
+// The VM's part of a snapshot, without looking at the rest.
+MUST_CHECK Status flow_machine_vm_bytes(Str bytes, Str *ret_bytes, Diag *diag);
 MUST_CHECK Status flow_machine_restore(Str bytes, const FlowVmOptions *options,
                                        FlowMachine **ret_machine, Diag *diag);

@@ -241,11 +241,13 @@ static Status evaluate_in(FlowExpression *expression, const FlowEvaluation *at,
     TRY(expression_variant(expression, bindings.bound, &variant, diag));
     uint64_t executed = vm->executed;
     FlowValue context = vm->context;
-    vm->fuel = at->budget > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)at->budget;
+    int64_t fuel = at->budget > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)at->budget;
+    vm->fuel = fuel;
     Instance instance = {.vm = vm};
     arena_init(&instance.arena);
     instantiate(&instance, variant);
     Status status = run_bound(&instance, &bindings, answer, diag);
+    expression->cost = (uint64_t)(fuel - vm->fuel);
     vm->context = context; // asking for it is no change
     vm->executed = executed;
     arena_done(&instance.arena);
@@ -295,6 +297,8 @@ static Status evaluate_copy(FlowExpression *expression, const FlowEvaluation *at
     return status;
 }
 
+uint64_t flow_expression_cost(const FlowExpression *expression) { return expression->cost; }
+
 Status flow_expression_evaluate(FlowExpression *expression, const FlowEvaluation *at, Buf *ret_json,
                                 Diag *diag) {
     size_t start = ret_json->len;
@@ -309,4 +313,28 @@ Status flow_expression_test(FlowExpression *expression, const FlowEvaluation *at
     TRY(evaluate_copy(expression, at, &(Answer){.is_true = &is_true}, diag));
     *ret_is_true = is_true;
     return OK;
+}
+
+Status flow_expression_test_snapshot(FlowExpression *expression, Str bytes,
+                                     const FlowVmOptions *options, bool *ret_is_true, Diag *diag) {
+    ReadingHost host = {{&reading_ops}, options->host};
+    FlowVmOptions inner = *options;
+    FlowVm *vm = NULL;
+    Buf before;
+    bool is_true = false;
+    inner.host = &host.base;
+    TRY(flow_snapshot_read(bytes, &inner, &vm, diag));
+    buf_init(&before, COPY_BYTES_MAX);
+    Status status = OK;
+    bool is_compared = expression->shape.has_unknown_calls;
+    if (is_compared) status = write_vm(vm, &before, diag);
+    if (status == OK) {
+        FlowEvaluation at = {vm, 0, options->limits.instructions_per_turn};
+        status = evaluate_in(expression, &at, &(Answer){.is_true = &is_true}, diag);
+    }
+    if (status == OK && is_compared) status = check_unchanged(vm, buf_str(&before), diag);
+    flow_vm_free(vm);
+    buf_done(&before);
+    if (status == OK) *ret_is_true = is_true;
+    return status;
 }

@@ -82,7 +82,7 @@ static Status parse_into(FlowExpression *expression, Str text, Arena *arena, Dia
 
 Status flow_expression_parse(Str text, FlowExpression **ret, Diag *diag) {
     if (text.len > FLOW_EXPRESSION_MAX) {
-        return diag_set(diag, ERR_LIMIT, "EXPRESSION_INVALID",
+        return diag_set(diag, ERR_INVALID, "EXPRESSION_INVALID",
                         "an expression may have %d bytes, this one has %zu", FLOW_EXPRESSION_MAX,
                         text.len);
     }

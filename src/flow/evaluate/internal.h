@@ -20,7 +20,8 @@ typedef struct Refusal {
 typedef struct ExpressionShape {
     ExpressionNames names;
     Refusal refusal;
-    bool has_calls; // only a call can change something, a getter apart
+    bool has_calls;         // only a call can change something, a getter apart
+    bool has_unknown_calls; // some of them not by the name of a built-in that reads
 } ExpressionShape;
 void expression_look(const FlowNode *node, ExpressionShape *ret);
 
@@ -40,6 +41,7 @@ struct FlowExpression {
     ExpressionVariant variants[EXPRESSION_VARIANTS_MAX]; // the last ones used; a ring
     uint32_t variant_count;
     uint32_t next_variant;
+    uint64_t cost; // instructions of the last evaluation
 };
 // Compiled before, or now. ERR_INVALID: a name that is not bound is one that scripts do not have.
 MUST_CHECK Status expression_variant(FlowExpression *expression, uint64_t bound,

@@ -3,6 +3,7 @@
 // The list is of what is allowed, so a form that the language gains later is refused until somebody
 // has thought about it. What a call does is not seen here; evaluate.c compares the run before and
 // after.
+#include "base/array.h"
 #include "flow/check/api.h"
 #include "flow/evaluate/internal.h"
 
@@ -121,8 +122,26 @@ static void look_chain(ExpressionShape *s, const FlowNode *node) {
     for (uint32_t i = 0; i < node->chain.count; i++) look(s, node->chain.links[i].operand);
 }
 
+// Built-ins that read and do nothing else, whatever object of the language they are called on.
+static bool is_reading(const FlowNode *callee) {
+    static const char *const names[] = {
+        "abs",     "at",          "ceil",        "charAt",   "concat",  "endsWith",  "entries",
+        "every",   "filter",      "find",        "findLast", "flat",    "flatMap",   "floor",
+        "get",     "getTime",     "has",         "includes", "indexOf", "isArray",   "isInteger",
+        "join",    "keys",        "lastIndexOf", "map",      "max",     "min",       "now",
+        "parse",   "reduce",      "round",       "slice",    "some",    "split",     "startsWith",
+        "toFixed", "toISOString", "toLowerCase", "toString", "trim",    "stringify", "substring",
+        "trunc",   "values",      "toUpperCase", "padStart", "padEnd",  "hasOwn",    "findIndex",
+    };
+    if (callee->kind != NODE_MEMBER) return false;
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (str_equal(callee->member.name->text, str_from(names[i]))) return true;
+    return false;
+}
+
 static void look_call(ExpressionShape *s, const FlowNode *node) {
     s->has_calls = true;
+    if (!is_reading(node->call.callee)) s->has_unknown_calls = true;
     look(s, node->call.callee);
     look_list(s, node->call.arguments);
 }

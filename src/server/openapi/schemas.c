@@ -66,10 +66,17 @@ static const Field run[] = {
     {"error", "any", true,
      "Null unless it failed, was cancelled, or what is kept of it cannot be read."},
     {0}};
+static const Field where_counts[] = {
+    {"looked_at", "integer", true, "Runs in which the expression was evaluated."},
+    {"matched", "integer", true, "Those of the page."},
+    {"errors", "integer", true, "Runs in which it failed; they do not match."},
+    {"first_error", "string?", true, "Why it failed in the first of them."},
+    {0}};
 static const Field run_list[] = {
     {"items", "[RunItem]", true, ""},
     {"next", "string?", true, "Cursor of the next page."},
     {"looked_at", "integer", false, "With q: runs that were looked at."},
+    {"where", "WhereCounts?", false, "Of a request with `where`."},
     {0}};
 static const Field filter_term[] = {{"from", "integer", true, "Its first byte in q."},
                                     {"to", "integer", true, "The byte behind it."},
@@ -446,6 +453,7 @@ static const Schema schemas[] = {
     {"Wait", "", NULL, wait},
     {"RunItem", "A run as lists show it.", NULL, run_item},
     {"Run", "A run.", "RunItem", run},
+    {"WhereCounts", "What an expression found in a page of runs.", NULL, where_counts},
     {"RunList", "", NULL, run_list},
     {"FilterTerm", "", NULL, filter_term},
     {"FilterFault", "", NULL, filter_fault},

@@ -8,6 +8,7 @@
 #include "base/text/number.h"
 #include "engine/runners/runner.h"
 #include "engine/spec_json.h"
+#include "engine/where/where.h"
 #include "json/validate.h"
 #include "model/trace.h"
 #include "server/exchange/parts.h"
@@ -129,6 +130,8 @@ static const Field list_query[] = {
     {"idle_before", "instant", false, "Idle since before that time."},
     {"created_before", "instant", false, "Made before that time."},
     {"created_after", "instant", false, "Made after that time."},
+    {"where", "string", false,
+     "An expression of the language that is true where the run waits: `order.total > 100`."},
     PAGE_FIELDS,
     {0},
 };
@@ -183,6 +186,37 @@ static void search_runs(Exchange *exchange, const RunFilter *filter) {
     if (exchange_found(exchange, status, &diag)) send_found(exchange, &found);
 }
 
+static void put_where(JsonWriter *json, const WherePage *page) {
+    json_write_key(json, STR("where"));
+    json_write_object_begin(json);
+    json_put_i64(json, "looked_at", page->looked_at);
+    json_put_i64(json, "matched", (int64_t)page->runs.count);
+    json_put_i64(json, "errors", page->errors);
+    json_put_string(json, "first_error",
+                    page->errors > 0 ? str_from(page->first_error.message) : STR_NULL);
+    json_write_object_end(json);
+}
+
+// The runs among them for which an expression is true.
+static void list_where(Exchange *exchange, const RunFilter *filter, Str expression) {
+    WhereQuery query = {*filter, expression, exchange_now_ms(exchange)};
+    WherePage page;
+    Diag diag = {0};
+    Status status =
+        where_list_runs(exchange_store(exchange), &exchange->arena, &query, &page, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_write_key(json, STR("items"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < page.runs.count; i++) put_run(exchange, json, &page.runs.rows[i]);
+    json_write_array_end(json);
+    parts_put_cursor(json, page.runs.next);
+    put_where(json, &page);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
 static void list_runs(Exchange *exchange) {
     PageSpec spec;
     if (!parts_page(exchange, &spec)) return;
@@ -196,7 +230,17 @@ static void list_runs(Exchange *exchange) {
     if (!exchange_query_instant(exchange, "idle_before", &filter.idle_before_ms)) return;
     if (!exchange_query_instant(exchange, "created_before", &filter.created_before_ms)) return;
     if (!exchange_query_instant(exchange, "created_after", &filter.created_after_ms)) return;
-    if (!str_is_null(exchange_query(exchange, "q"))) {
+    Str where = exchange_query(exchange, "where");
+    bool has_filter = !str_is_null(exchange_query(exchange, "q"));
+    if (has_filter && !str_is_null(where)) {
+        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "where does not go with q");
+        return;
+    }
+    if (!str_is_null(where)) {
+        list_where(exchange, &filter, where);
+        return;
+    }
+    if (has_filter) {
         search_runs(exchange, &filter);
         return;
     }
@@ -209,7 +253,8 @@ static void list_runs(Exchange *exchange) {
 }
 
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunList"}, {0}};
-static const char *const list_codes[] = {"BAD_FILTER", NULL};
+static const char *const list_codes[] = {"BAD_FILTER", "EXPRESSION_INVALID", "EXPRESSION_REFUSED",
+                                         NULL};
 
 // ---- GET /v1/runs/{id} and what is below it ----
 

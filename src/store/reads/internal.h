@@ -4,7 +4,7 @@
 //        beside a commit.
 //   [reads-internal-2] Every answer is bounded: by rows, by rows looked at, and by bytes. What
 //        stops early for either reason says where to go on (`next`).
-//   [reads-internal-3] Listings of runs leave out the snapshots.
+//   [reads-internal-3] Listings of runs leave out the snapshots, unless they are asked for.
 #pragma once
 #include "store/kernel/runs/snapshots.h"
 #include "store/read_request.h"
@@ -45,6 +45,7 @@ typedef struct Walk {
     PageSpec page;
     RowWanted wanted; // NULL = all
     void *context;
+    bool has_snapshots; // [reads-internal-3]
     // answers
     char *rows; // in the arena of the answers
     size_t count;

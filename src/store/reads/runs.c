@@ -107,7 +107,7 @@ static Status list_add(Reads *reads, RunList *list, int64_t key, Filtering *filt
     if (filtering && !run_is_wanted(&run, filtering)) return OK;
     *ret_is_full = (int64_t)list->count == list->limit;
     if (*ret_is_full) return OK;
-    run.snapshot = STR_NULL;
+    if (!filtering || !filtering->filter->has_snapshots) run.snapshot = STR_NULL;
     row_copy(&tables[TABLE_RUNS], reads->arena, &run, &list->rows[list->count++]);
     return OK;
 }
@@ -255,7 +255,8 @@ static Status list_by_walk(Reads *reads, Filtering *filtering) {
                  .is_descending = !filter->is_oldest_first,
                  .page = {filter->cursor, filter->limit, filter->size_max},
                  .wanted = run_is_wanted,
-                 .context = filtering};
+                 .context = filtering,
+                 .has_snapshots = filter->has_snapshots};
     if (filtering->parent) {
         matches[0].parent = filtering->parent;
         walk_add(&walk, RUNS_BY_PARENT, &matches[0], 1);

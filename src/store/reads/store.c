@@ -131,7 +131,8 @@ static void walk_keep(Reads *reads, Walk *walk, size_t *capacity, void *row) {
         if (walk->count > 0) memcpy(grown, walk->rows, walk->count * table->row_size);
         walk->rows = grown;
     }
-    if (walk->table == TABLE_RUNS) ((RunRow *)row)->snapshot = STR_NULL; // [reads-internal-3]
+    bool is_stripped = walk->table == TABLE_RUNS && !walk->has_snapshots; // [reads-internal-3]
+    if (is_stripped) ((RunRow *)row)->snapshot = STR_NULL;
     row_copy(table, reads->arena, row, walk->rows + walk->count * table->row_size);
     walk->count++;
 }

@@ -136,7 +136,7 @@ static void page_is_never_larger_than_the_limit_of_pages(void **state) {
     assert_int_equal(found.count, LIMIT_LIST_PAGE);
 }
 
-static void listings_leave_out_snapshots(void **state) {
+static void listings_leave_out_snapshots_unless_they_are_asked_for(void **state) {
     World *world = *state;
     RunSpec spec = spec_of("r1");
     spec.kind = RUN_FLOW;
@@ -144,7 +144,12 @@ static void listings_leave_out_snapshots(void **state) {
     op->in.turn.snapshot = STR("large");
     op_run(world, op, OK);
     assert_text(list(world, (RunFilter){0}).rows[0].snapshot, NULL);
+    assert_text(list(world, (RunFilter){.ids = STR("r1")}).rows[0].snapshot, NULL);
     assert_text(get_run(world, "r1").snapshot, "large");
+    RunFilter whole = {.has_snapshots = true};
+    assert_text(list(world, whole).rows[0].snapshot, "large");
+    whole.ids = STR("r1");
+    assert_text(list(world, whole).rows[0].snapshot, "large");
 }
 
 // ---- filters ----
@@ -459,7 +464,7 @@ int contract_lists(void) {
         CASE(pages_stay_right_while_rows_come_and_go),
         CASE(pages_by_state_stay_right_while_states_change),
         CASE(page_is_never_larger_than_the_limit_of_pages),
-        CASE(listings_leave_out_snapshots),
+        CASE(listings_leave_out_snapshots_unless_they_are_asked_for),
         CASE(filter_by_each_state_and_by_several),
         CASE(filter_by_workflow),
         CASE(filter_by_ids),

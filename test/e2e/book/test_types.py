@@ -286,7 +286,7 @@ class SdkTypesTest(unittest.TestCase):
     INLINE = {
         "Backfilled", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "EventSchemas",
         "Frame", "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
-        "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "Variable", "Version", "Word", "Workflow",
+        "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "Variable", "Version", "WhereCounts", "Word", "Workflow",
         "WorkflowNames"}
 
     BEGIN = 'import { Client, Worker, ApiError } from "abide"\nconst client = new Client()\n;'

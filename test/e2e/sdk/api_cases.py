@@ -165,6 +165,7 @@ class ApiTest:
         self.assertEqual(call("show", "r1")["state"], {"stage": "here"})
         self.assertEqual([item["id"] for item in call("list", status=["suspended", "paused"], workflow="waiter",
                                                       tag="t", state="stage=here", waiting_on="go",
+                                                      where="1 + 1 === 2",
                                                       created_after="2020-01-01T00:00:00Z",
                                                       created_before="2099-01-01T00:00:00Z")], ["r1"])
         self.assertEqual([item["id"] for item in call("list", q="status:suspended state.stage=here")], ["r1"])

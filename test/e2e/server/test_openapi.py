@@ -285,6 +285,9 @@ class ConformanceTest(unittest.TestCase):
         self.server.wait_for(self.waiting, "suspended")
         self.server.get("/v1/runs")
         self.server.get("/v1/runs?q=statis:failed")
+        self.server.get("/v1/runs?where=1")
+        self.server.get("/v1/runs?where=1%20%2B")
+        self.server.get("/v1/runs?where=a%20%3D%201")
         for run in ("first", "nobody", self.waiting):
             for part in ("", "/result", "/steps", "/log", "/snapshot"):
                 self.server.get("/v1/runs/" + run + part)

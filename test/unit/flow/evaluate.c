@@ -214,6 +214,17 @@ static void evaluates_between_any_two_instructions(void **state) {
     run_end(&run);
 }
 
+static void a_text_has_a_limit(void **state) {
+    (void)state;
+    static char text[FLOW_EXPRESSION_MAX + 1];
+    memset(text, 'x', sizeof text);
+    Diag diag = {0};
+    FlowExpression *expression = NULL;
+    assert_int_equal(flow_expression_parse((Str){text, sizeof text}, &expression, &diag),
+                     ERR_INVALID);
+    assert_string_equal(diag.code, "EXPRESSION_INVALID");
+}
+
 static void every_branch_of_a_wait_is_a_frame(void **state) {
     (void)state;
     Run run;
@@ -238,6 +249,7 @@ int main(void) {
         cmocka_unit_test(what_does_more_than_read_is_refused),
         cmocka_unit_test(the_run_goes_on_as_if_nobody_had_asked),
         cmocka_unit_test(evaluates_between_any_two_instructions),
+        cmocka_unit_test(a_text_has_a_limit),
         cmocka_unit_test(every_branch_of_a_wait_is_a_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
