@@ -204,10 +204,12 @@ static void append_all(const SnapshotWriter *w, Str payload, Buf *out) {
     buf_done(&packed);
 }
 
-static Status too_large(FlowVm *vm, Diag *diag) { // [snapshot-write-3]
+static Status too_large(FlowVm *vm, const FlowRewrite *rewrite,
+                        Diag *diag) { // [snapshot-write-3]
     char largest[256];
     SnapshotWriter writer;
     snapshot_writer_init(&writer, vm, true);
+    writer.rewrite = rewrite;
     snapshot_walk(&writer);
     snapshot_name_largest(&writer, largest, sizeof largest);
     snapshot_writer_done(&writer);
@@ -216,9 +218,24 @@ static Status too_large(FlowVm *vm, Diag *diag) { // [snapshot-write-3]
                     vm->limits.snapshot_bytes, *largest ? largest : "none has a name");
 }
 
-Status flow_snapshot_write(FlowVm *vm, Buf *ret_bytes, Diag *diag) {
+void flow_snapshot_visit(FlowVm *vm, const FlowRewrite *rewrite, FlowVisitor visitor) {
     SnapshotWriter writer;
     snapshot_writer_init(&writer, vm, false);
+    writer.rewrite = rewrite;
+    snapshot_walk(&writer);
+    for (size_t i = 0; i < writer.nodes.count; i++)
+        visitor.visit(visitor.context, writer.nodes.data[i].cell);
+    snapshot_writer_done(&writer);
+}
+
+Status flow_snapshot_write(FlowVm *vm, Buf *ret_bytes, Diag *diag) {
+    return flow_snapshot_rewrite(vm, NULL, ret_bytes, diag);
+}
+
+Status flow_snapshot_rewrite(FlowVm *vm, const FlowRewrite *rewrite, Buf *ret_bytes, Diag *diag) {
+    SnapshotWriter writer;
+    snapshot_writer_init(&writer, vm, false);
+    writer.rewrite = rewrite;
     snapshot_walk(&writer);
     Buf payload;
     buf_init(&payload, writer.raw_max);
@@ -235,7 +252,7 @@ Status flow_snapshot_write(FlowVm *vm, Buf *ret_bytes, Diag *diag) {
     }
     buf_done(&payload);
     snapshot_writer_done(&writer);
-    if (is_too_large) return too_large(vm, diag);
+    if (is_too_large) return too_large(vm, rewrite, diag);
     if (has_unnamed) {
         return diag_set(diag, ERR_UNSUPPORTED, "SNAPSHOT_UNNAMED",
                         "the run holds a built-in object that has no name; please report this");

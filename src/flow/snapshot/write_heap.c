@@ -194,9 +194,9 @@ static void write_closure(SnapshotWriter *w, const FlowClosure *closure) {
     if (head & CLOSURE_HAS_HOME) snapshot_put_object(w, closure->home);
     if (head & CLOSURE_HAS_FIELDS) snapshot_put_value(w, closure->fields);
     if (head & CLOSURE_HAS_NAME) snapshot_put_value(w, closure->name);
-    for (uint32_t i = 0; i < routine->upvalue_count; i++) {
-        snapshot_put_value(w, closure->upvalues[i]);
-    }
+    const FlowValue *upvalues =
+        w->rewrite ? w->rewrite->upvalues(w->rewrite, closure) : closure->upvalues;
+    for (uint32_t i = 0; i < routine->upvalue_count; i++) snapshot_put_value(w, upvalues[i]);
 }
 
 // Values up to the last that is not undefined.
