@@ -137,6 +137,15 @@ MUST_CHECK Status flow_snapshot_read(Str bytes, const FlowVmOptions *options, Fl
                                      Diag *diag);
 // The code version a snapshot needs: the SHA-256 of the source, hexadecimal, NUL-terminated.
 MUST_CHECK Status flow_snapshot_module_hash(Str bytes, char ret_hash[65], Diag *diag);
-// JSON: {"waitingAt":[{"file","line","column","function","locals":{…}}],"waits":[…],"bytes":n,
-// "variables":[{"name","function","bytes"}…]}.
-void flow_vm_inspect(FlowVm *vm, Buf *ret_json);
+// JSON: {"waitingAt":[{"file","line","column","function","locals":{…},"variables":[…]}],
+// "waits":[…],"bytes":n,"variables":[{"name","function","bytes"}…]}; variables of a frame are
+// views (snapshot/view.h), and `depth` says how many levels of them are shown.
+void flow_vm_inspect(FlowVm *vm, uint32_t depth, Buf *ret_json);
+// The view of one value: "order.items[3].price", of the innermost frame that has the variable.
+// Codes: BAD_PATH, VARIABLE_NOT_FOUND.
+MUST_CHECK Status flow_vm_inspect_path(FlowVm *vm, Str path, uint32_t depth, Buf *ret_json,
+                                       Diag *diag);
+// After FLOW_FAILED: {"frames":[…],"excerpt":[{"line","text"}…],"causes":[{"type","message"}…]},
+// the frames as they were when the exception left them, as deep as the buffer has room for. False:
+// nothing is known of them.
+bool flow_vm_post_mortem(FlowVm *vm, Buf *ret_json);

@@ -93,7 +93,7 @@ static void settle_some(FlowVm *vm, const FlowRunResult *result, int turn) {
 static void use_vm(FlowVm *vm, const FlowVmOptions *options) { // [fuzz-snapshot-2]
     Buf json;
     buf_init(&json, 8 << 20);
-    flow_vm_inspect(vm, &json);
+    flow_vm_inspect(vm, 3, &json);
     buf_done(&json);
     for (int turn = 0; turn < TURNS; turn++) {
         FlowRunResult result;

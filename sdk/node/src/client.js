@@ -152,8 +152,9 @@ export class Client {
       yield entry
   }
 
-  async snapshot(runId) {
-    return this.transport.call("GET", path`/v1/runs/${runId}/snapshot`)
+  async snapshot(runId, options = {}) {
+    return this.transport.call("GET", path`/v1/runs/${runId}/snapshot`,
+      { query: fields("snapshot", options, "depth path") })
   }
 
   // ---- signals and events ----

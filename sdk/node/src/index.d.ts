@@ -92,6 +92,34 @@ export interface LogEntry {
   data?: Json
 }
 
+/** A value of a script, as deep as asked. */
+export interface View {
+  name?: string
+  key?: string
+  path?: string
+  type: string
+  text: string
+  size?: number
+  items?: View[]
+  left_out?: number
+}
+
+export interface Frame {
+  file: string
+  line: number
+  column: number
+  function: string | null
+  locals: { [name: string]: Json }
+  variables: View[]
+}
+
+/** A script when it failed. */
+export interface PostMortem {
+  frames: Frame[]
+  excerpt: { line: number; text: string }[]
+  causes: { type?: string; message?: string; code?: string }[]
+}
+
 export interface Snapshot {
   run_id: string
   kind: string
@@ -99,8 +127,10 @@ export interface Snapshot {
   bytes: number
   taken_at: string | null
   waits: Wait[]
-  frames: { file: string; line: number; column: number; function: string | null; locals: { [name: string]: Json } }[]
+  frames: Frame[]
   variables: { name: string; function: string | null; bytes: number }[]
+  value: View | null
+  failure: PostMortem | null
 }
 
 /** An event or signal that nobody has taken. */
@@ -612,7 +642,7 @@ export class Client {
   /** The log of a run as it is written, until the run has ended; goes on where a connection broke. */
   stream(runId: string, options?: { after?: number; signal?: AbortSignal }): AsyncGenerator<LogEntry, void>
   /** Where its script stands. */
-  snapshot(runId: string): Promise<Snapshot>
+  snapshot(runId: string, options?: { depth?: number; path?: string }): Promise<Snapshot>
   /** Sends a signal to one run. It is kept until the run takes it. */
   signal(runId: string, name: string, payload?: Json, options?: SendOptions):
     Promise<{ event_id: string; delivered: boolean; duplicate: boolean }>

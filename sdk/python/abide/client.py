@@ -21,6 +21,10 @@ _WAIT = 25.0  # seconds of one long poll
 _ENDED = ("completed", "failed", "cancelled")
 
 
+def _run_path(run_id: str) -> str:
+    return path("/v1/runs/", run_id)
+
+
 class Client:
     """Talks to one server; may be shared by threads.
 
@@ -208,9 +212,11 @@ class Client:
                                after=given(after=after)["after"]):
             yield entry
 
-    def snapshot(self, run_id: str) -> JsonObject:
-        """Where its script stands: frames, locals, waits, bytes."""
-        return self.transport.call("GET", path("/v1/runs/", run_id, "/snapshot"))
+    def snapshot(self, run_id: str, *, depth: Optional[int] = None,
+                 path: Optional[str] = None) -> JsonObject:
+        """Where its script stands: frames with variables, waits, bytes; how it looked when it failed."""
+        return self.transport.call("GET", "%s/snapshot" % _run_path(run_id),
+                                   query=given(depth=depth, path=path))
 
     # ---- signals and events ----
 

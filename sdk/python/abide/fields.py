@@ -125,7 +125,7 @@ _KINDS.update({name: _texts for name in ("names", "queues", "scopes", "tags")})
 _KINDS.update({name: _time for name in (
     "at", "created_after", "created_before", "from", "idle_before", "start_at", "to")})
 _KINDS.update({name: _integer for name in (
-    "after", "attempts", "cap", "iteration", "max", "max_per_key", "max_running",
+    "after", "attempts", "cap", "depth", "iteration", "max", "max_per_key", "max_running",
     "page_size", "priority", "rate_count")})
 _KINDS.update({name: _duration for name in (
     "catch_up", "delay", "every", "expire", "expires", "grace", "heartbeat_timeout", "jitter",
@@ -133,7 +133,7 @@ _KINDS.update({name: _duration for name in (
     "wait")})
 _KINDS.update({name: _text for name in (
     "concurrency_key", "cron", "file", "handler_id", "id", "key", "leftover_topic", "name",
-    "parent", "q", "queue", "reason", "run", "state", "step", "tag", "timezone", "traceparent",
+    "parent", "path", "q", "queue", "reason", "run", "state", "step", "tag", "timezone", "traceparent",
     "tracestate", "version", "waiting_on", "where", "worker", "workflow")})
 
 

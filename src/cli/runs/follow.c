@@ -176,6 +176,17 @@ bool follow_print_result(Session *session, Str run_id) {
 
 // ---- the history ----
 
+// Of what was noted when a script failed: where. `abide wf show` has the variables.
+static void append_place(Buf *line, const JsonValue *failure) {
+    const JsonValue *frames = json_member(failure, STR("frames"));
+    const JsonValue *frame = frames != NULL ? frames->first : NULL;
+    if (frame == NULL) return;
+    buf_append_cstr(line, "  at ");
+    output_clean(line, field_text(frame, "file"), 0);
+    buf_printf(line, ":%lld:%lld", (long long)field_count(frame, "line"),
+               (long long)field_count(frame, "column"));
+}
+
 static void follow_append_entry(Session *session, Buf *line, const JsonValue *entry) {
     Str at = field_text(entry, "at"), kind = field_text(entry, "kind");
     Str outcome = field_text(entry, "outcome"), name = field_text(entry, "name");
@@ -195,7 +206,9 @@ static void follow_append_entry(Session *session, Buf *line, const JsonValue *en
         output_painted(line, session->terminal, PAINT_RED, outcome);
     }
     const JsonValue *data = json_member(entry, STR("data"));
-    if (data != NULL && data->kind != JSON_KIND_NULL) {
+    if (str_equal(kind, STR("failure"))) {
+        append_place(line, data);
+    } else if (data != NULL && data->kind != JSON_KIND_NULL) {
         buf_append_cstr(line, "  ");
         output_clean(line, data->raw, 0);
     }

@@ -18,6 +18,9 @@
 enum {
     STEPS_SHOWN = 100, // the last ones; JSON has all
     WAITS_SHOWN = 20,
+    VARIABLES_SHOWN = 20, // of a frame
+    ITEMS_SHOWN = 6,      // of a value
+    SHOWN_TEXT_MAX = 60,  // what the server shows of a string
     STEPS_MAX = 1000000,
     SHOW_MAX = 256 << 20,
     LABEL_WIDTH = 12,
@@ -236,17 +239,84 @@ static void print_run(Session *session, const JsonValue *run, const ListItems *s
     }
 }
 
-static void print_place(Session *session, const JsonValue *snapshot) {
-    const JsonValue *frames = json_member(snapshot, STR("frames"));
-    if (frames == NULL) return;
+// {id: "o-7", items: Array(3)}, a string with its length when it was cut.
+static Str view_text(Session *session, const JsonValue *view) {
+    const JsonValue *items = json_member(view, STR("items"));
+    Str type = field_text(view, "type"), text = field_text(view, "text");
+    int64_t size = field_count(view, "size");
+    if (items == NULL) {
+        bool is_cut = str_equal(type, STR("string")) && size > SHOWN_TEXT_MAX;
+        return is_cut ? arena_printf(&session->arena, "%.*s (%lld characters)", STR_ARG(text),
+                                     (long long)size)
+                      : text;
+    }
+    bool is_list = str_equal(type, STR("array")) || str_equal(type, STR("set"));
+    Buf out;
+    size_t shown = 0;
+    buf_init(&out, SHOW_MAX);
+    buf_append_cstr(&out, is_list ? "[" : "{");
+    JSON_EACH (item, items) {
+        if (shown == ITEMS_SHOWN) break;
+        if (shown++ > 0) buf_append_cstr(&out, ", ");
+        if (!is_list) {
+            buf_append_str(&out, field_text(item, "key"));
+            buf_append_cstr(&out, ": ");
+        }
+        buf_append_str(&out, field_text(item, "text"));
+    }
+    if ((int64_t)shown < size) buf_printf(&out, ", … of %lld", (long long)size);
+    buf_append_cstr(&out, is_list ? "]" : "}");
+    Str shown_text = arena_str(&session->arena, buf_str(&out));
+    buf_done(&out);
+    return shown_text;
+}
+
+// User data; functions and promises are left to -o json.
+static void print_variables(Session *session, const JsonValue *frame) {
+    const JsonValue *variables = json_member(frame, STR("variables"));
+    size_t shown = 0, left = 0;
+    if (variables == NULL) return;
+    JSON_EACH (variable, variables) {
+        Str type = field_text(variable, "type");
+        bool is_data = !str_equal(type, STR("function")) && !str_equal(type, STR("promise"));
+        if (!is_data) continue;
+        if (shown++ >= VARIABLES_SHOWN) {
+            left++;
+            continue;
+        }
+        print_line(session, "",
+                   arena_printf(&session->arena, "  %.*s = %.*s",
+                                STR_ARG(field_text(variable, "name")),
+                                STR_ARG(view_text(session, variable))),
+                   PAINT_NONE);
+    }
+    if (left > 0)
+        print_line(session, "",
+                   arena_printf(&session->arena, "  and %zu more; -o json has all", left),
+                   PAINT_NONE);
+}
+
+static void print_frames(Session *session, const JsonValue *frames, const char *label) {
     JSON_EACH (frame, frames) {
         Str function = field_text(frame, "function");
         Str text = arena_printf(
             &session->arena, "%.*s:%lld:%lld%s%.*s", STR_ARG(field_text(frame, "file")),
             (long long)field_count(frame, "line"), (long long)field_count(frame, "column"),
             function.len > 0 ? " in " : "", STR_ARG(function));
-        print_line(session, "stands at", text, PAINT_NONE);
+        print_line(session, label, text, PAINT_NONE);
+        print_variables(session, frame);
     }
+}
+
+// Of a run that failed: how it looked then, and where it waited last.
+static void print_place(Session *session, const JsonValue *snapshot) {
+    const JsonValue *frames = json_member(snapshot, STR("frames"));
+    const JsonValue *failure = json_member(snapshot, STR("failure"));
+    const JsonValue *failed = failure != NULL ? json_member(failure, STR("frames")) : NULL;
+    bool is_failed = str_equal(field_text(snapshot, "status"), STR("failed"));
+    if (failed != NULL) print_frames(session, failed, "failed at");
+    if (frames == NULL) return;
+    print_frames(session, frames, is_failed ? "waited at" : "stands at");
     if (frames->count > 0)
         print_line(
             session, "snapshot",
@@ -327,7 +397,8 @@ static void print_json(const JsonValue *run, const ListItems *steps, const JsonV
 static const JsonValue *get_snapshot(Session *session, Str id) {
     Diag diag;
     const ClientRequest request = {
-        .method = "GET", .path = session_path(session, "/v1/runs/%s/snapshot", id, STR_NULL)};
+        .method = "GET",
+        .path = session_path(session, "/v1/runs/%s/snapshot?depth=1", id, STR_NULL)};
     return session_try(session, &request, &diag) == OK ? session->answer.json : NULL;
 }
 

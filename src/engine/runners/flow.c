@@ -349,6 +349,20 @@ static void fail_turn(FlowTurn *turn, Str type, Str message) {
     turn->output->result = error_object(turn->arena, type, message);
 }
 
+// What people look at when they ask why: an entry of its own, beside the error.
+static void keep_post_mortem(FlowTurn *turn) {
+    const TurnOutput *output = turn->output;
+    size_t effect_count = output->log.count + output->children.count + output->tasks.count +
+                          output->events.count + output->states.count;
+    if (effect_count >= LIMIT_EFFECTS_PER_TURN) return; // the failure itself has to be committed
+    Buf text;
+    Diag diag;
+    buf_init(&text, LIMIT_ERROR_SIZE);
+    if (flow_vm_post_mortem(turn->machine->vm, &text))
+        (void)!add_log(turn, (Entry){LOG_FAILURE, NO_STEP, STR_NULL, buf_str(&text)}, &diag);
+    buf_done(&text);
+}
+
 static void end_failed(FlowTurn *turn, const FlowFailure *failure) {
     Buf text;
     buf_init(&text, LIMIT_ERROR_SIZE);
@@ -366,6 +380,7 @@ static void end_failed(FlowTurn *turn, const FlowFailure *failure) {
                                ? error_object(turn->arena, failure->name, failure->message)
                                : arena_str(turn->arena, buf_str(&text));
     if (str_equal(failure->name, STR("CancelledError"))) turn->output->next = NEXT_CANCELLED;
+    else keep_post_mortem(turn);
     buf_done(&text);
 }
 

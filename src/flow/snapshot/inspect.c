@@ -5,15 +5,19 @@
 // first; plain data is given out before functions and promises, which hold half the program.
 //
 //   [inspect-1] Nothing here runs script code or changes what a script can see.
-//   [inspect-2] Values are shown short: this is a list for a screen, not an export.
+//   [inspect-2] Values are shown short, and deeper only as far as asked (view.h).
+#include "base/array.h"
 #include "base/memory.h"
+#include "base/text/utf.h"
 #include "flow/snapshot/internal.h"
+#include "flow/snapshot/path.h"
+#include "flow/snapshot/view.h"
 #include "flow/vm/promise.h"
-#include "json/write.h"
+#include "flow/vm/unwound.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN_TEXT_MAX = 60, SHOWN_KEYS_MAX = 6, LARGEST_MAX = 5, INSPECT_MAX = 4 << 20 };
+enum { LARGEST_MAX = 5, INSPECT_MAX = 4 << 20, CAUSES_MAX = 8, EXCERPT_AROUND = 2 };
 
 // --- places: suspended coroutines and frames, with their registers
 
@@ -187,82 +191,16 @@ void snapshot_name_largest(SnapshotWriter *w, char *ret_text, size_t size) {
     vec_free(&variables);
 }
 
-// --- values, short [inspect-2]
-
-static void show_string(FlowVm *vm, FlowString *s, Buf *out) {
-    uint32_t length = flow_string_length(s);
-    bool is_cut = length > SHOWN_TEXT_MAX;
-    if (length > vm->limits.string_length / 2) { // a rope that is not worth flattening
-        buf_printf(out, "string of %u characters", length);
-        return;
-    }
-    FlowString *shown = is_cut ? flow_string_substring(vm, s, 0, SHOWN_TEXT_MAX) : s;
-    buf_append_char(out, '"');
-    flow_string_to_utf8(vm, shown, out);
-    buf_append_cstr(out, is_cut ? "…\"" : "\"");
-}
-
-static void show_keys(FlowVm *vm, FlowObject *object, Buf *out) {
-    const FlowShape *shape = flow_object_body(vm, object)->shape;
-    uint32_t shown = 0;
-    buf_append_char(out, '{');
-    for (uint32_t i = 0; i < shape->count; i++) {
-        FlowValue key = {shape->keys->entries[i].key.bits};
-        if (!key.bits || !flow_is_string(key)) continue;
-        if (shown == SHOWN_KEYS_MAX) {
-            buf_append_cstr(out, ", …");
-            break;
-        }
-        if (shown++) buf_append_cstr(out, ", ");
-        flow_string_to_utf8(vm, flow_as_string(key), out);
-    }
-    buf_append_char(out, '}');
-}
-
-static void show_object(FlowVm *vm, FlowObject *object, Buf *out) {
-    static const char *const states[] = {"pending", "fulfilled", "rejected"};
-    char text[FLOW_TEXT_MAX];
-    switch ((FlowKind)object->cell.kind) {
-    case KIND_ARRAY: buf_printf(out, "Array(%u)", ((FlowArray *)object)->length); return;
-    case KIND_OBJECT: show_keys(vm, object, out); return;
-    case KIND_CLOSURE:
-        buf_append_cstr(out, "function ");
-        flow_string_to_utf8(vm, flow_as_string(((FlowClosure *)object)->routine->name), out);
-        return;
-    case KIND_PROMISE:
-        buf_printf(out, "Promise (%s)", states[((FlowPromise *)object)->state]);
-        return;
-    case KIND_MAP:
-    case KIND_SET: {
-        const FlowTable *table = flow_as_pointer(((FlowSlotObject *)object)->internal[0]);
-        buf_printf(out, "%s(%u)", object->cell.kind == KIND_MAP ? "Map" : "Set", table->live_count);
-        return;
-    }
-    case KIND_ERROR: {
-        FlowValue message = flow_object_get_data(vm, object, FLOW_KEY(vm, message));
-        buf_append_cstr(out, flow_describe(vm, flow_from_object(object), text));
-        buf_append_char(out, ' ');
-        if (flow_is_string(message)) show_string(vm, flow_as_string(message), out);
-        return;
-    }
-    default: buf_append_cstr(out, flow_describe(vm, flow_from_object(object), text)); return;
-    }
-}
-
-static void show_value(FlowVm *vm, FlowValue value, Buf *out) {
-    char text[FLOW_TEXT_MAX];
-    if (flow_is_hole(value)) buf_append_cstr(out, "not initialised");
-    else if (flow_is_string(value)) show_string(vm, flow_as_string(value), out);
-    else if (flow_is_object(value)) show_object(vm, flow_as_object(value), out);
-    else buf_append_cstr(out, flow_describe(vm, value, text));
-}
-
 // --- the report
 
 typedef struct Report {
     FlowVm *vm;
     JsonWriter *json;
     Buf *scratch;
+    FlowViewer viewer;
+    uint32_t depth;
+    bool is_data_round; // variables with data come before functions and promises
+    uint32_t frames_left;
 } Report;
 
 static Str string_text(Report *report, FlowValue string) {
@@ -283,13 +221,24 @@ static void report_variable(void *context, const Place *place, FlowValue name, F
     (void)place;
     json_write_key(report->json, string_text(report, name));
     buf_clear(report->scratch);
-    show_value(report->vm, value, report->scratch);
+    flow_view_text(report->vm, value, VIEW_TEXT_MAX, report->scratch);
     json_write_string(report->json, buf_str(report->scratch));
+}
+
+static void report_view(void *context, const Place *place, FlowValue name, FlowValue value) {
+    Report *report = context;
+    (void)place;
+    if (flow_view_is_data(value) != report->is_data_round) return;
+    json_write_object_begin(report->json);
+    json_put_string(report->json, "name", string_text(report, name));
+    flow_view_members(&report->viewer, value, report->depth);
+    json_write_object_end(report->json);
 }
 
 static void report_place(void *context, const Place *place, bool is_waiting) {
     Report *report = context;
-    if (!is_waiting) return;
+    if (!is_waiting || report->frames_left == 0) return;
+    report->frames_left--;
     const FlowLine *line = flow_routine_position(place->routine, place->pc);
     json_write_object_begin(report->json);
     json_put_string(report->json, "file", place->routine->module->file_name);
@@ -300,6 +249,13 @@ static void report_place(void *context, const Place *place, bool is_waiting) {
     json_write_object_begin(report->json);
     each_variable(place, report_variable, report);
     json_write_object_end(report->json);
+    json_write_key(report->json, STR("variables"));
+    json_write_array_begin(report->json);
+    for (int round = 0; round < 2; round++) {
+        report->is_data_round = round == 0;
+        each_variable(place, report_view, report);
+    }
+    json_write_array_end(report->json);
     json_write_object_end(report->json);
 }
 
@@ -341,15 +297,26 @@ static void report_sizes(Report *report, SnapshotWriter *w) {
     vec_free(&variables);
 }
 
-void flow_vm_inspect(FlowVm *vm, Buf *ret_json) {
+static void report_init(Report *report, FlowVm *vm, JsonWriter *json, Buf *scratch) {
+    buf_init(scratch, INSPECT_MAX);
+    *report = (Report){.vm = vm, .json = json, .scratch = scratch, .frames_left = UINT32_MAX};
+    report->viewer = (FlowViewer){.vm = vm,
+                                  .json = json,
+                                  .scratch = scratch,
+                                  .nodes_left = VIEW_NODES_MAX,
+                                  .text_max = VIEW_TEXT_MAX};
+}
+
+void flow_vm_inspect(FlowVm *vm, uint32_t depth, Buf *ret_json) {
     SnapshotWriter writer;
     JsonWriter json;
     Buf scratch;
-    buf_init(&scratch, INSPECT_MAX);
+    Report report;
     json_writer_init(&json, ret_json, STR_NULL);
+    report_init(&report, vm, &json, &scratch);
+    report.depth = depth;
     snapshot_writer_init(&writer, vm, true);
     snapshot_walk(&writer);
-    Report report = {vm, &json, &scratch};
     json_write_object_begin(&json);
     json_write_key(&json, STR("waitingAt"));
     json_write_array_begin(&json);
@@ -360,4 +327,151 @@ void flow_vm_inspect(FlowVm *vm, Buf *ret_json) {
     json_write_object_end(&json);
     snapshot_writer_done(&writer);
     buf_done(&scratch);
+}
+
+// --- one variable
+
+typedef struct Search {
+    Report *report;
+    Str name;
+    FlowValue found; // HOLE: not yet
+    bool is_found;
+} Search;
+
+static void search_variable(void *context, const Place *place, FlowValue name, FlowValue value) {
+    Search *search = context;
+    (void)place;
+    if (search->is_found || !str_equal(string_text(search->report, name), search->name)) return;
+    search->found = value;
+    search->is_found = true;
+}
+
+static void search_place(void *context, const Place *place, bool is_waiting) {
+    if (is_waiting) each_variable(place, search_variable, context);
+}
+
+Status flow_vm_inspect_path(FlowVm *vm, Str path, uint32_t depth, Buf *ret_json, Diag *diag) {
+    FlowPath parsed;
+    TRY(flow_path_parse(path, &parsed, diag));
+    SnapshotWriter writer;
+    JsonWriter json;
+    Buf scratch;
+    Report report;
+    json_writer_init(&json, ret_json, STR_NULL);
+    report_init(&report, vm, &json, &scratch);
+    report.viewer.text_max = VIEW_WHOLE_MAX;
+    snapshot_writer_init(&writer, vm, false);
+    snapshot_walk(&writer);
+    Search search = {.report = &report, .name = parsed.parts[0].name};
+    each_place(&writer, search_place, &search);
+    snapshot_writer_done(&writer);
+    FlowValue value = search.found;
+    bool is_found = search.is_found && flow_path_follow(vm, &parsed, &value);
+    if (is_found) {
+        json_write_object_begin(&json);
+        json_put_string(&json, "path", path);
+        flow_view_members(&report.viewer, value, depth);
+        json_write_object_end(&json);
+    }
+    buf_done(&scratch);
+    if (is_found) return OK;
+    return diag_set(diag, ERR_NOT_FOUND, "VARIABLE_NOT_FOUND",
+                    "there is no variable \"%.*s\" where the script stands",
+                    path.len < 200 ? (int)path.len : 200, path.data);
+}
+
+// --- post mortem
+
+static void report_unwound(Report *report) {
+    const FlowUnwound *unwound = report->vm->unwound;
+    for (uint32_t i = 0; i < unwound->frame_count; i++) {
+        const FlowUnwoundFrame *frame = &unwound->frames[i];
+        Place place = {frame->routine, frame->pc, unwound->values + frame->first, frame->count};
+        report_place(report, &place, true);
+    }
+}
+
+// The lines around the place where the innermost frame threw.
+static void report_excerpt(Report *report) {
+    const FlowUnwoundFrame *frame = &report->vm->unwound->frames[0];
+    const FlowLine *position = flow_routine_position(frame->routine, frame->pc);
+    Str left = frame->routine->module->source, line;
+    uint32_t number = 0, wanted = position ? position->line : 0;
+    json_write_key(report->json, STR("excerpt"));
+    json_write_array_begin(report->json);
+    while (str_split(&left, '\n', &line)) {
+        number++;
+        if (number > wanted + EXCERPT_AROUND) break;
+        if (number + EXCERPT_AROUND < wanted) continue;
+        enum { LINE_MAX = 200 };
+        if (line.len > LINE_MAX) line.len = utf8_valid_prefix((Str){line.data, LINE_MAX});
+        json_write_object_begin(report->json);
+        json_put_i64(report->json, "line", number);
+        json_put_string(report->json, "text", line);
+        json_write_object_end(report->json);
+    }
+    json_write_array_end(report->json);
+}
+
+static void put_property(Report *report, FlowObject *error, FlowKey key, const char *name) {
+    FlowValue value = flow_object_get_data(report->vm, error, key);
+    if (!flow_is_string(value)) return;
+    buf_clear(report->scratch);
+    FlowString *text = flow_as_string(value);
+    uint32_t length = flow_string_length(text);
+    if (length > VIEW_CAUSE_MAX) text = flow_string_substring(report->vm, text, 0, VIEW_CAUSE_MAX);
+    flow_string_to_utf8(report->vm, text, report->scratch);
+    json_put_string(report->json, name, buf_str(report->scratch));
+}
+
+static void report_causes(Report *report) {
+    FlowVm *vm = report->vm;
+    FlowValue error = vm->result;
+    json_write_key(report->json, STR("causes"));
+    json_write_array_begin(report->json);
+    for (int i = 0; i < CAUSES_MAX && flow_is_object(error); i++) {
+        error = flow_object_get_data(vm, flow_as_object(error), FLOW_KEY(vm, cause));
+        if (!flow_is_object(error)) break;
+        json_write_object_begin(report->json);
+        put_property(report, flow_as_object(error), FLOW_KEY(vm, name), "type");
+        put_property(report, flow_as_object(error), FLOW_KEY(vm, message), "message");
+        put_property(report, flow_as_object(error), FLOW_KEY(vm, code), "code");
+        json_write_object_end(report->json);
+    }
+    json_write_array_end(report->json);
+}
+
+bool flow_vm_post_mortem(FlowVm *vm, Buf *ret_json) {
+    static const struct {
+        uint32_t depth, frames;
+    } tries[] = {{3, UNWOUND_FRAMES},
+                 {2, UNWOUND_FRAMES},
+                 {1, UNWOUND_FRAMES},
+                 {0, UNWOUND_FRAMES},
+                 {0, 4},
+                 {0, 1},
+                 {0, 0}};
+    if (!vm->unwound || vm->unwound->frame_count == 0) return false;
+    if (vm->unwound->error.bits != vm->result.bits) return false; // of another one
+    for (size_t i = 0; i < COUNT_OF(tries); i++) {                // as much as there is room for
+        JsonWriter json;
+        Buf scratch;
+        Report report;
+        buf_clear(ret_json);
+        json_writer_init(&json, ret_json, STR_NULL);
+        report_init(&report, vm, &json, &scratch);
+        report.depth = tries[i].depth;
+        report.frames_left = tries[i].frames;
+        json_write_object_begin(&json);
+        json_write_key(&json, STR("frames"));
+        json_write_array_begin(&json);
+        report_unwound(&report);
+        json_write_array_end(&json);
+        report_excerpt(&report);
+        report_causes(&report);
+        json_write_object_end(&json);
+        buf_done(&scratch);
+        if (!ret_json->is_overflown) return true;
+    }
+    return false;
 }

@@ -12,7 +12,7 @@
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/native.h"
-#include "flow/vm/vm.h"
+#include "flow/vm/unwound.h"
 
 enum { STACK_FIRST = 64, FRAMES_FIRST = 4, STACK_MAX = 1 << 22 };
 
@@ -417,6 +417,7 @@ bool flow_vm_return(FlowVm *vm, FlowValue value) {
 // The topmost script frame has no handler: takes it off. True: the exception ended there.
 static bool abandon_frame(FlowVm *vm) {
     FlowFrame frame = vm->frames[vm->frame_count - 1];
+    flow_unwound_note(vm, &frame);
     flow_vm_pop_frame(vm);
     if (frame.flags & FRAME_ASYNC) {
         FlowCoroutine *coroutine = frame.coroutine;
@@ -459,6 +460,7 @@ bool flow_vm_unwind(FlowVm *vm) {
             const FlowRoutine *routine = frame->closure->routine;
             const FlowHandler *handler = flow_routine_handler(routine, frame->pc - 1);
             if (handler) {
+                flow_unwound_catch(vm, frame);
                 vm->stack[frame->base + handler->reg] = vm->exception;
                 vm->exception = FLOW_HOLE;
                 frame->pc = handler->target;

@@ -10,9 +10,9 @@
 //        awaitables that nobody waits for do not hold it up.
 //   [vm-7] Natives cannot be stopped, but are paid for by what they did; what they took beyond the
 //        fuel of a turn is missing in the next ones.
-#include "flow/vm/vm.h"
 #include "base/memory.h"
 #include "flow/value/object_layout.h"
+#include "flow/vm/unwound.h"
 
 // --- life
 
@@ -58,6 +58,7 @@ Status flow_vm_new(const FlowVmOptions *options, FlowVm **ret_vm, Diag *diag) {
 void flow_vm_free(FlowVm *vm) {
     if (!vm) return;
     flow_vm_texts_free(vm);
+    flow_unwound_drop(vm);
     flow_heap_done(&vm->heap);
     flow_atoms_done(&vm->atoms);
     flow_queue_done(&vm->queue);
@@ -112,6 +113,7 @@ static void mark_frames(FlowVm *vm) {
 static void mark_roots(FlowVm *vm) {
     FlowHeap *heap = &vm->heap;
     mark_frames(vm);
+    flow_unwound_mark(vm);
     flow_heap_mark(heap, vm->exception);
     flow_heap_mark(heap, vm->symbols);
     flow_heap_mark(heap, vm->inputs);
@@ -164,6 +166,10 @@ void flow_vm_collect(FlowVm *vm) {
 bool flow_vm_safe_point(FlowVm *vm) {
     if (!flow_heap_is_due(&vm->heap)) return true;
     flow_vm_collect(vm);
+    if (vm->heap.bytes >= vm->heap.limit && vm->unwound) { // what is kept for people is in the way
+        flow_unwound_drop(vm);
+        flow_vm_collect(vm);
+    }
     return vm->heap.bytes < vm->heap.limit || flow_throw_memory(vm);
 }
 
@@ -413,6 +419,7 @@ void flow_vm_run(FlowVm *vm, FlowRunResult *ret_result) {
         while (vm_step(vm, &outcome)) {}
     vm->executed += (uint64_t)(start - vm->fuel);
     vm->is_in_debt = outcome == FLOW_PREEMPTED && vm->fuel < 0;
+    if (outcome == FLOW_PARKED) flow_unwound_drop(vm); // [unwound-2]
     flow_vm_fill_result(vm, outcome, ret_result);
 }
 

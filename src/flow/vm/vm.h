@@ -184,7 +184,12 @@ struct FlowVm {
     uint32_t rejected_count;
     uint32_t extra_site_count; // inline caches behind those of the module: of an expression
     const FlowHeld *held;      // while an expression is evaluated; else NULL
-    struct FlowVmTexts *texts; // what the last FlowRunResult points to (vm_result.c)
+    uint64_t caught_bits;  // the value that a frame handled last, the frame's number and routine,
+    uint32_t caught_frame; // and where in it: what is thrown on from there began there (unwound.c)
+    uint32_t caught_pc;
+    const FlowRoutine *caught_routine;
+    struct FlowUnwound *unwound; // frames that the last exception has left (unwound.h); or NULL
+    struct FlowVmTexts *texts;   // what the last FlowRunResult points to (vm_result.c)
 };
 
 // --- frames and calls (call.c)

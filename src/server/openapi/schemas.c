@@ -121,25 +121,52 @@ static const Field entry[] = {
     {0}};
 static const Field entry_list[] = {
     {"items", "[Entry]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
+static const Field view[] = {
+    {"name", "string", false, "Of a variable."},
+    {"key", "string", false, "Of an item."},
+    {"path", "string", false, "Of the value that was asked for."},
+    {"type", "string", true,
+     "string, number, boolean, null, undefined, bigint, object, array, map, set, date, error, "
+     "function, promise, uninitialised or other"},
+    {"text", "string", true, "One line, shortened."},
+    {"size", "integer", false, "Characters of a string; items of others."},
+    {"items", "[View]", false, "What is in it."},
+    {"left_out", "integer", false, "Items that are not shown."},
+    {0}};
+static const Field source_line[] = {
+    {"line", "integer", true, ""}, {"text", "string", true, ""}, {0}};
+static const Field cause[] = {{"type", "string", false, ""},
+                              {"message", "string", false, ""},
+                              {"code", "string", false, ""},
+                              {0}};
+static const Field post_mortem[] = {
+    {"frames", "[Frame]", true, "As the exception left them, the innermost first."},
+    {"excerpt", "[SourceLine]", true, "The source around the place."},
+    {"causes", "[Cause]", true, "Of the error, the nearest first."},
+    {0}};
 static const Field frame[] = {{"file", "string", true, ""},
                               {"line", "integer", true, ""},
                               {"column", "integer", true, ""},
                               {"function", "string?", true, ""},
                               {"locals", "object", true, "Variables, shortened."},
+                              {"variables", "[View]", true, "The same, as deep as asked."},
                               {0}};
 static const Field variable[] = {{"name", "string", true, ""},
                                  {"function", "string?", true, ""},
                                  {"bytes", "integer", true, ""},
                                  {0}};
-static const Field snapshot[] = {{"run_id", "string", true, ""},
-                                 {"kind", "string", true, "flow or native"},
-                                 {"status", "string", true, "As of the run."},
-                                 {"bytes", "integer", true, "Of the snapshot."},
-                                 {"taken_at", "instant?", true, ""},
-                                 {"waits", "[Wait]", true, ""},
-                                 {"frames", "[Frame]", true, "Where it stands."},
-                                 {"variables", "[Variable]", true, "The heaviest first."},
-                                 {0}};
+static const Field snapshot[] = {
+    {"run_id", "string", true, ""},
+    {"kind", "string", true, "flow or native"},
+    {"status", "string", true, "As of the run."},
+    {"bytes", "integer", true, "Of the snapshot."},
+    {"taken_at", "instant?", true, ""},
+    {"waits", "[Wait]", true, ""},
+    {"frames", "[Frame]", true, "Where it stands."},
+    {"variables", "[Variable]", true, "The heaviest first."},
+    {"value", "View?", true, "What `path` names."},
+    {"failure", "PostMortem?", true, "Of a script that failed: how it looked then."},
+    {0}};
 static const Field rewound[] = {{"changed", "boolean", true, ""},
                                 {"position", "integer", true, "What was dropped begins here."},
                                 {"dropped", "integer", true, "Checkpoints."},
@@ -462,6 +489,10 @@ static const Schema schemas[] = {
     {"RunResult", "", NULL, run_result},
     {"Entry", "An entry of a run's history.", NULL, entry},
     {"EntryList", "", NULL, entry_list},
+    {"View", "A value of a script.", NULL, view},
+    {"SourceLine", "", NULL, source_line},
+    {"Cause", "", NULL, cause},
+    {"PostMortem", "A script when it failed.", NULL, post_mortem},
     {"Frame", "", NULL, frame},
     {"Variable", "", NULL, variable},
     {"Snapshot", "Where a run stands.", NULL, snapshot},

@@ -275,6 +275,7 @@ class SdkTypesTest(unittest.TestCase):
     # Schemas of /openapi.json and the interfaces that describe them.
     SCHEMAS = {
         "Wait": "Wait", "RunItem": "RunItem", "Run": "Run", "Entry": "LogEntry", "Snapshot": "Snapshot",
+        "Frame": "Frame", "View": "View", "PostMortem": "PostMortem",
         "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask",
         "Verdict": "Verdict", "WorkflowItem": "Workflow", "Deployed": "Deployed", "Finding": "Finding",
         "Findings": "Findings", "TopicItem": "Topic", "DeadLetter": "DeadLetter", "Schedule": "Schedule",
@@ -284,9 +285,9 @@ class SdkTypesTest(unittest.TestCase):
         "Completion": "Completion", "FilterRead": "FilterRead"}
     # Written where they are answered, because nothing else names them; or no answers of their own.
     INLINE = {
-        "Backfilled", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "EventSchemas",
-        "Frame", "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
-        "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "Variable", "Version", "WhereCounts", "Word", "Workflow",
+        "Backfilled", "Cause", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "EventSchemas",
+        "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
+        "Rewound", "RunResult", "Signalled", "SourceLine", "StartAndStop", "Topic", "Variable", "Version", "WhereCounts", "Word", "Workflow",
         "WorkflowNames"}
 
     BEGIN = 'import { Client, Worker, ApiError } from "abide"\nconst client = new Client()\n;'

@@ -173,6 +173,7 @@ class ApiTest:
         self.assertEqual(len(call("list", page_size=1)), 4)
         self.assertGreater(len(call("log", "r1", after=1, page_size=1)), 1)
         self.assertEqual(call("snapshot", "r1")["frames"][0]["line"], 1)
+        self.assertEqual(self.refused(call, "snapshot", "r1", depth=1, path="x").code, "VARIABLE_NOT_FOUND")
         self.assertTrue(call("release", "r1"))
         self.assertTrue(call("load", "r1"))
         self.assertTrue(call("pause", "r1"))

@@ -375,6 +375,8 @@ class ConformanceTest(unittest.TestCase):
         self.server.wait_for(broken, "failed")
         for who in (broken, broken, run, "nobody"):
             post(who, "retry")
+        for query in ("depth=2&path=x", "depth=17", "path=%5B"):
+            self.server.get("/v1/runs/%s/snapshot?%s" % (run, query))
         post(broken, "retry", id="first")
         post(broken, "retry", id="\x01")
 

@@ -663,15 +663,102 @@ static void inspection_says_where_and_what(void **state) {
     assert_int_equal(run_turn(&run), FLOW_PARKED);
     Buf json;
     buf_init(&json, BYTES_MAX);
-    flow_vm_inspect(run.vm, &json);
+    flow_vm_inspect(run.vm, 0, &json);
     const char *text = buf_cstr(&json);
     assert_non_null(strstr(text, "{\"file\":\"test.flow\",\"line\":3,\"column\":3,"
                                  "\"function\":\"reserve\","
-                                 "\"locals\":{\"item\":\"{sku}\",\"tries\":\"Array(2)\"}}"));
+                                 "\"locals\":{\"item\":\"{sku}\",\"tries\":\"Array(2)\"},"));
     assert_non_null(strstr(text, "\"line\":6,"));
     assert_non_null(strstr(text, "\"note\":\"\\\"xxx\\\"\""));
     assert_non_null(strstr(text, "\"waits\":[{\"id\":1,\"kind\":\"task\",\"awaited\":true}]"));
     assert_non_null(strstr(text, "\"variables\":["));
+    buf_done(&json);
+    run_end(&run);
+}
+
+static void views_are_as_deep_as_asked_and_paths_lead_inside(void **state) {
+    (void)state;
+    Run run;
+    run_begin(&run,
+              "const order = { items: [{ price: 3 }], 'a b': new Map([['k', 'x'.repeat(100)]]) }\n"
+              "const many = Array.from({ length: 150 }, (_, i) => i)\n"
+              "const self = {}; self.self = self\n"
+              "await Task.run('x')\nreturn [order, many, self]",
+              NULL);
+    assert_int_equal(run_turn(&run), FLOW_PARKED);
+    Buf json;
+    Diag diag = {0};
+    buf_init(&json, BYTES_MAX);
+    flow_vm_inspect(run.vm, 16, &json);
+    assert_non_null(
+        strstr(buf_cstr(&json), "{\"key\":\"price\",\"type\":\"number\",\"text\":\"3\"}"));
+    assert_non_null(strstr(buf_cstr(&json), "\"left_out\":50"));
+    static const struct {
+        const char *path, *text;
+        Status status;
+    } cases[] = {
+        {"order.items[0].price",
+         "{\"path\":\"order.items[0].price\",\"type\":\"number\",\"text\":\"3\"}", OK},
+        {"order[\"a b\"].k", "\"size\":100}", OK},
+        {"order.items[1]", "", ERR_NOT_FOUND},
+        {"order.none", "", ERR_NOT_FOUND},
+        {"order.items.length[0]", "", ERR_NOT_FOUND},
+        {"nothing", "", ERR_NOT_FOUND},
+        {"", "", ERR_INVALID},
+        {"order.", "", ERR_INVALID},
+        {"order[", "", ERR_INVALID},
+        {"order[99999999999]", "", ERR_INVALID},
+        {"order[\"a", "", ERR_INVALID},
+        {"order items", "", ERR_INVALID},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        buf_clear(&json);
+        Status status = flow_vm_inspect_path(run.vm, str_from(cases[i].path), 0, &json, &diag);
+        assert_status(status, cases[i].status);
+        if (status == OK) assert_non_null(strstr(buf_cstr(&json), cases[i].text));
+    }
+    buf_done(&json);
+    run_end(&run);
+}
+
+static void post_mortem_has_the_frames_that_the_exception_left(void **state) {
+    (void)state;
+    Run run;
+    run_begin(&run,
+              "function inner(n) { const deep = [n]; return deep.x.y }\n"
+              "async function outer(a) { const kept = 'k'; await null; return inner(a + 1) }\n"
+              "try { inner(7) } catch {}\n"
+              "const mine = { big: 'z'.repeat(500000) }\n"
+              "await outer(1)",
+              NULL);
+    assert_int_equal(run_turn(&run), FLOW_FAILED);
+    Buf json;
+    buf_init(&json, 64 << 10);
+    assert_true(flow_vm_post_mortem(run.vm, &json));
+    const char *text = buf_cstr(&json);
+    const char *first = strstr(text, "\"function\":\"inner\"");
+    const char *second = strstr(text, "\"function\":\"outer\"");
+    assert_true(first && second && first < second);
+    assert_non_null(strstr(text, "\"name\":\"n\",\"type\":\"number\",\"text\":\"2\""));
+    assert_non_null(strstr(text, "\"name\":\"kept\""));
+    assert_non_null(strstr(text, "\"name\":\"mine\""));
+    assert_non_null(strstr(text, "{\"line\":1,\"text\":\"function inner"));
+    buf_done(&json);
+    buf_init(&json, 500); // however small the room is, it is valid or nothing
+    if (flow_vm_post_mortem(run.vm, &json)) assert_false(json.is_overflown);
+    buf_done(&json);
+    run_end(&run);
+}
+
+static void post_mortem_names_the_causes(void **state) {
+    (void)state;
+    Run run;
+    run_begin(&run, "try { null.x } catch (e) { throw new Error('outer', { cause: e }) }", NULL);
+    assert_int_equal(run_turn(&run), FLOW_FAILED);
+    Buf json;
+    buf_init(&json, 64 << 10);
+    assert_true(flow_vm_post_mortem(run.vm, &json));
+    assert_non_null(strstr(buf_cstr(&json), "\"causes\":[{\"type\":\"TypeError\""));
     buf_done(&json);
     run_end(&run);
 }
@@ -784,6 +871,9 @@ int main(void) {
         cmocka_unit_test(a_state_over_the_limit_names_its_largest_variables),
         cmocka_unit_test(a_small_heap_refuses_a_large_snapshot),
         cmocka_unit_test(inspection_says_where_and_what),
+        cmocka_unit_test(views_are_as_deep_as_asked_and_paths_lead_inside),
+        cmocka_unit_test(post_mortem_has_the_frames_that_the_exception_left),
+        cmocka_unit_test(post_mortem_names_the_causes),
         cmocka_unit_test(every_intrinsic_has_types),
         cmocka_unit_test(every_built_in_has_a_path),
     };
