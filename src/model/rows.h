@@ -85,6 +85,7 @@ typedef struct RunRow {
     int64_t affinity;        // key of the node that has it in memory while nobody owns it: a hint;
                              // 0 = none. Stored as `home`
     int64_t retries;         // how often it began again from its input after it had failed
+    int64_t phase;           // run_phase(state) of phase.h
     Str queue;               // of its tasks that name none; null = default
     Str tags;                // tags joined by '\n'; null = none
     Str leftover_topic;      // for LEFTOVER_TO_TOPIC
@@ -251,6 +252,7 @@ typedef struct TaskRow {
     int64_t created_at_ms;
     int64_t started_at_ms;
     int64_t finished_at_ms;
+    int64_t phase; // task_phase(state) of phase.h
     Str worker;
     Str non_retryable; // error types joined by '\n'
     Str concurrency_key;

@@ -56,9 +56,9 @@ enum {
     COLUMN(RunRow, log_seq, COLUMN_I64)                                                            \
     COLUMN(RunRow, tasks_ended_key, COLUMN_I64)                                                    \
     COLUMN##_AS(RunRow, affinity, COLUMN_I64, "home") COLUMN(RunRow, retries, COLUMN_I64)          \
-        COLUMN(RunRow, queue, COLUMN_TEXT) COLUMN(RunRow, tags, COLUMN_TEXT)                       \
-            COLUMN(RunRow, leftover_topic, COLUMN_TEXT) COLUMN(RunRow, waits, COLUMN_BYTES)        \
-                COLUMN(RunRow, snapshot, COLUMN_BYTES)
+        COLUMN(RunRow, phase, COLUMN_I64) COLUMN(RunRow, queue, COLUMN_TEXT)                       \
+            COLUMN(RunRow, tags, COLUMN_TEXT) COLUMN(RunRow, leftover_topic, COLUMN_TEXT)          \
+                COLUMN(RunRow, waits, COLUMN_BYTES) COLUMN(RunRow, snapshot, COLUMN_BYTES)
 
 #define LOG_COLUMNS(COLUMN)                                                                        \
     COLUMN(LogRow, run, COLUMN_KEY)                                                                \
@@ -142,6 +142,7 @@ enum {
     COLUMN(TaskRow, created_at_ms, COLUMN_I64)                                                     \
     COLUMN(TaskRow, started_at_ms, COLUMN_I64)                                                     \
     COLUMN(TaskRow, finished_at_ms, COLUMN_I64)                                                    \
+    COLUMN(TaskRow, phase, COLUMN_I64)                                                             \
     COLUMN(TaskRow, worker, COLUMN_TEXT)                                                           \
     COLUMN(TaskRow, non_retryable, COLUMN_TEXT)                                                    \
     COLUMN(TaskRow, concurrency_key, COLUMN_TEXT)                                                  \
@@ -317,7 +318,7 @@ DEFINE_COLUMNS(token_columns, TokenRow, TOKEN_COLUMNS);
 
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
-    [RUNS_BY_STATE] = {"by_state", 1, {AT_RunRow_state}, COLUMN_NONE, false},
+    [RUNS_BY_PHASE] = {"by_phase", 1, {AT_RunRow_phase}, COLUMN_NONE, false},
     [RUNS_BY_OWNER] =
         {"by_owner", 2, {AT_RunRow_owner, AT_RunRow_claim_rank}, AT_RunRow_claim_rank, false},
     [RUNS_BY_DUE] = {"by_due", 1, {AT_RunRow_due_at_ms}, AT_RunRow_due_at_ms, false},
@@ -342,7 +343,7 @@ static const IndexSpec task_indexes[] = {
         {"by_queue", 2, {AT_TaskRow_queue, AT_TaskRow_claim_rank}, AT_TaskRow_claim_rank, false},
     [TASKS_BY_RUN] = {"by_run", 1, {AT_TaskRow_run}, AT_TaskRow_run, false},
     [TASKS_BY_DUE] = {"by_due", 1, {AT_TaskRow_due_at_ms}, AT_TaskRow_due_at_ms, false},
-    [TASKS_BY_STATE] = {"by_state", 1, {AT_TaskRow_state}, COLUMN_NONE, false},
+    [TASKS_BY_PHASE] = {"by_phase", 1, {AT_TaskRow_phase}, AT_TaskRow_phase, false},
     [TASKS_BY_KEY] = {"by_key",
                       3,
                       {AT_TaskRow_queue, AT_TaskRow_concurrency_key, AT_TaskRow_key_rank},

@@ -31,7 +31,7 @@ typedef enum TableNumber {
 // Positions of the indexes in their tables.
 enum {
     RUNS_BY_ID,     // unique: id
-    RUNS_BY_STATE,  // state, key
+    RUNS_BY_PHASE,  // phase, key
     RUNS_BY_OWNER,  // owner, claim_rank, key; sparse on claim_rank
     RUNS_BY_DUE,    // due_at_ms; sparse
     RUNS_BY_PARENT, // parent, key; sparse
@@ -49,7 +49,7 @@ enum {
     TASKS_BY_QUEUE, // queue, claim_rank, key; sparse on claim_rank
     TASKS_BY_RUN,   // run, key; sparse
     TASKS_BY_DUE,   // due_at_ms; sparse
-    TASKS_BY_STATE, // state, key
+    TASKS_BY_PHASE, // phase, key; sparse
     TASKS_BY_KEY,   // queue, concurrency_key, key_rank, key; sparse on key_rank
     TASKS_BY_NAME   // queue, name, claim_rank, key; sparse on claim_rank
 };

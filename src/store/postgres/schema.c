@@ -167,6 +167,17 @@ static void append_tables(Buf *all, Buf *sql, const char *schema) {
     }
 }
 
+// Version 2: what older programs have written has no phase (model/phase.h).
+static void append_phases(Buf *all, const char *schema) {
+    buf_printf(all,
+               "UPDATE %s.runs SET phase = CASE state WHEN 3 THEN 2 ELSE state END; "
+               "DROP INDEX IF EXISTS %s.runs_by_state; "
+               "UPDATE %s.tasks SET phase = CASE state WHEN 2 THEN 1 ELSE state END "
+               "WHERE state <> 3; "
+               "DROP INDEX IF EXISTS %s.tasks_by_state; ",
+               schema, schema, schema, schema);
+}
+
 static void append_functions(Buf *all, const char *schema) {
     for (const char *at = functions_sql; *at != '\0'; at++) {
         if (at[0] != '%') {
@@ -191,6 +202,7 @@ static Status schema_make(PgLink *link, const Found *found, int64_t layout, Diag
         buf_printf(&all, "SELECT 1 FROM %s.store FOR UPDATE; ", schema); // [postgres-schema-4]
     append_functions(&all, schema);
     append_tables(&all, &link->sql, schema);
+    if (found->is_ours && found->version < 2) append_phases(&all, schema);
     buf_printf(&all,
                "INSERT INTO %s.store VALUES (true, 0, %d, %lld) ON CONFLICT (is_abide) "
                "DO UPDATE SET layout = excluded.layout, version = store.version + 1, "

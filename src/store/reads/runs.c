@@ -7,6 +7,7 @@
 //        checked on each row.
 //
 // Not here: logs, inputs, results (reads/log.c).
+#include "model/phase.h"
 #include "store/reads/internal.h"
 #include <stdlib.h>
 
@@ -248,6 +249,37 @@ static Status list_by_idle(Reads *reads, Filtering *filtering, bool *ret_is_done
     return list_of_keys(reads, filtering, keys, count);
 }
 
+// The smallest owner of running runs from that one on: a node, nobody, or whom they are kept for.
+static Status next_owner(Reads *reads, int64_t *owner, bool *ret_is_found) {
+    RunRow *rows = NULL;
+    size_t count = 0;
+    Scan scan = {.table = TABLE_RUNS, .index = RUNS_BY_OWNER, .has_min = true, .min = *owner};
+    scan.limit = 1;
+    arena_reset(&reads->scratch);
+    TRY(rows_scan(reads->rows, &scan, &reads->scratch, &rows, &count));
+    *ret_is_found = count > 0;
+    if (count > 0) *owner = rows[0].owner;
+    return OK;
+}
+
+// Running ones, if they are few enough: among the parked ones, with which they share a phase, they
+// would have to be looked for. Otherwise *ret_is_done is false.
+static Status list_running(Reads *reads, Filtering *filtering, bool *ret_is_done) {
+    int64_t *keys = ARENA_ARRAY(reads->arena, int64_t, IDLE_KEYS_MAX);
+    size_t count = 0;
+    for (int64_t owner = INT64_MIN; count < IDLE_KEYS_MAX; owner++) {
+        bool is_found;
+        TRY(next_owner(reads, &owner, &is_found));
+        if (!is_found) break;
+        RunRow wanted = {.owner = owner};
+        Scan scan = scan_of(TABLE_RUNS, RUNS_BY_OWNER, &wanted, 1);
+        TRY(keys_append(reads, &scan, IDLE_KEYS_MAX, keys, &count));
+    }
+    *ret_is_done = count < IDLE_KEYS_MAX;
+    if (!*ret_is_done) return OK;
+    return list_of_keys(reads, filtering, keys, count);
+}
+
 static Status list_by_walk(Reads *reads, Filtering *filtering) {
     const RunFilter *filter = filtering->filter;
     RunRow matches[RUN_STATE_COUNT] = {0};
@@ -262,9 +294,10 @@ static Status list_by_walk(Reads *reads, Filtering *filtering) {
         walk_add(&walk, RUNS_BY_PARENT, &matches[0], 1);
     } else if (filtering->states) {
         for (int state = RUN_PENDING; state < RUN_STATE_COUNT; state++) {
-            if (!(filtering->states & (1u << state))) continue;
-            matches[state].state = state;
-            walk_add(&walk, RUNS_BY_STATE, &matches[state], 1);
+            int64_t phase = run_phase(state);
+            if (!(filtering->states & (1u << state)) || matches[phase].phase != 0) continue;
+            matches[phase].phase = phase;
+            walk_add(&walk, RUNS_BY_PHASE, &matches[phase], 1);
         }
     } else {
         walk_add(&walk, SCAN_PRIMARY, NULL, 0);
@@ -287,6 +320,11 @@ static Status list_choose(Reads *reads, Filtering *filtering) { // [reads-runs-2
         TRY(list_by_idle(reads, filtering, &is_done));
         if (is_done) return OK;
         if (filtering->states == 0) filtering->states = 1u << RUN_SUSPENDED; // where they are
+    }
+    if (!filtering->parent && filtering->states == 1u << RUN_RUNNING) {
+        bool is_done;
+        TRY(list_running(reads, filtering, &is_done));
+        if (is_done) return OK;
     }
     return list_by_walk(reads, filtering);
 }

@@ -4,6 +4,7 @@
 // added to what is found (reads/resume.c).
 //
 // Not here: queues (reads/queues.c), claiming (kernel/tasks/claims.c).
+#include "model/phase.h"
 #include "store/reads/internal.h"
 
 Status read_task(Reads *reads, Str id, TaskRow *ret_task) {
@@ -29,6 +30,16 @@ static bool task_is_wanted(const void *row, void *context) {
     return str_is_null(filter->queue) || str_equal(task->queue, filter->queue);
 }
 
+// All but those that have completed, which are in no index of their own (task_phase).
+static void walk_phases(Walk *walk, uint32_t states, TaskRow *matches) {
+    for (int state = TASK_QUEUED; state < TASK_STATE_COUNT; state++) {
+        int64_t phase = task_phase(state);
+        if (!(states & (1u << state)) || matches[phase].phase != 0) continue;
+        matches[phase].phase = phase;
+        walk_add(walk, TASKS_BY_PHASE, &matches[phase], 1);
+    }
+}
+
 Status read_tasks(Reads *reads, const TaskFilter *asked, TaskPage *ret_page) {
     TaskFilter filter = *asked;
     TaskRow matches[TASK_STATE_COUNT] = {0};
@@ -42,12 +53,8 @@ Status read_tasks(Reads *reads, const TaskFilter *asked, TaskPage *ret_page) {
         TRY(read_run(reads, filter.run, &run));
         matches[0].run = run.key;
         walk_add(&walk, TASKS_BY_RUN, &matches[0], 1);
-    } else if (filter.states) {
-        for (int state = TASK_QUEUED; state < TASK_STATE_COUNT; state++) {
-            if (!(filter.states & (1u << state))) continue;
-            matches[state].state = state;
-            walk_add(&walk, TASKS_BY_STATE, &matches[state], 1);
-        }
+    } else if (filter.states && !(filter.states & (1u << TASK_COMPLETED))) {
+        walk_phases(&walk, filter.states, matches);
     } else {
         walk_add(&walk, SCAN_PRIMARY, NULL, 0);
     }

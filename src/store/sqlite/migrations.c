@@ -233,11 +233,28 @@ static Status add_files(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, files_sql, diag);
 }
 
+// Version 14. States that follow each other with every turn are one phase (model/phase.h).
+static const char phases_sql[] =
+    "ALTER TABLE abide_runs ADD COLUMN \"phase\" INTEGER NOT NULL DEFAULT 0; "
+    "UPDATE abide_runs SET \"phase\" = CASE \"state\" WHEN 3 THEN 2 ELSE \"state\" END; "
+    "DROP INDEX abide_runs_by_state; "
+    "CREATE INDEX abide_runs_by_phase ON abide_runs (\"phase\"); "
+    "ALTER TABLE abide_tasks ADD COLUMN \"phase\" INTEGER NOT NULL DEFAULT 0; "
+    "UPDATE abide_tasks SET \"phase\" = CASE \"state\" WHEN 2 THEN 1 ELSE \"state\" END WHERE "
+    "\"state\" <> 3; "
+    "DROP INDEX abide_tasks_by_state; "
+    "CREATE INDEX abide_tasks_by_phase ON abide_tasks (\"phase\") WHERE \"phase\" <> 0";
+
+static Status add_phases(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, phases_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},      {2, add_schedules},     {3, add_queues},      {4, add_snapshots},
     {5, add_states},      {6, add_ready_counter}, {7, add_tokens},      {8, add_code},
     {9, add_tasks_ended}, {10, add_homes},        {11, add_task_names}, {12, add_retries},
-    {13, add_files},
+    {13, add_files},      {14, add_phases},
 };
 const size_t migration_count = COUNT_OF(migrations);
 

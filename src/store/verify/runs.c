@@ -4,6 +4,7 @@
 // once it has ended, its result, and a parked run and the waiters of its wait set must name each
 // other ([verify-internal-2]).
 #include "store/kernel/runs/runs.h"
+#include "model/phase.h"
 #include "store/verify/internal.h"
 
 static Status waiter_check(Verify *verify, const RunRow *run,
@@ -82,6 +83,9 @@ Status verify_run(Verify *verify, const void *row) {
     const RunRow *run = row;
     if (run->state < RUN_PENDING || run->state >= RUN_STATE_COUNT) {
         return verify_bad(verify, "a run is in no known state", run->id);
+    }
+    if (run->phase != run_phase(run->state)) {
+        return verify_bad(verify, "a run is listed under another state than it has", run->id);
     }
     verify->counts[COUNTER_RUNS_FIRST + run->state]++;
     verify->counts[COUNTER_RUNS_READY] += run_is_ready(run);

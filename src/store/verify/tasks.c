@@ -3,6 +3,7 @@
 // A task can be claimed, comes due, or waits for its key, as its state says ([verify-internal-4]);
 // its run exists ([verify-internal-3]) and does not take it for ended ([verify-internal-6]). What
 // it adds to its queue is counted for verify/queues.c.
+#include "model/phase.h"
 #include "store/verify/internal.h"
 
 static void count_task(Verify *verify, const TaskRow *task) {
@@ -37,6 +38,9 @@ Status verify_task(Verify *verify, const void *row) {
     const TaskRow *task = row;
     if (task->state < TASK_QUEUED || task->state >= TASK_STATE_COUNT) {
         return verify_bad(verify, "a task is in no known state", task->id);
+    }
+    if (task->phase != task_phase(task->state)) {
+        return verify_bad(verify, "a task is listed under another state than it has", task->id);
     }
     verify->counts[COUNTER_TASKS_FIRST + task->state]++;
     count_task(verify, task);

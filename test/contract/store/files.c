@@ -110,6 +110,13 @@ static void execute_closed(World *world, const char *sql) {
     assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
 }
 
+// What version 14 has added.
+#define WITHOUT_PHASES                                                                             \
+    "DROP INDEX abide_runs_by_phase; ALTER TABLE abide_runs DROP COLUMN phase;"                    \
+    "CREATE INDEX abide_runs_by_state ON abide_runs (state);"                                      \
+    "DROP INDEX abide_tasks_by_phase; ALTER TABLE abide_tasks DROP COLUMN phase;"                  \
+    "CREATE INDEX abide_tasks_by_state ON abide_tasks (state);"
+
 // A file from before runs knew which of their tasks have ended.
 static void file_of_version_8_is_brought_up_with_its_runs(void **state) {
     World *world = *state;
@@ -120,28 +127,60 @@ static void file_of_version_8_is_brought_up_with_its_runs(void **state) {
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     Str before = world_dump(world);
-    execute_closed(world, "ALTER TABLE abide_runs DROP COLUMN tasks_ended_key;"
-                          "ALTER TABLE abide_runs DROP COLUMN home;"
-                          "ALTER TABLE abide_runs DROP COLUMN retries;"
-                          "ALTER TABLE abide_schedules DROP COLUMN given;"
-                          "ALTER TABLE abide_nodes DROP COLUMN resident_count;"
-                          "ALTER TABLE abide_nodes DROP COLUMN version;"
-                          "ALTER TABLE abide_nodes DROP COLUMN workers;"
-                          "ALTER TABLE abide_definitions DROP COLUMN file;"
-                          "DROP INDEX abide_tasks_by_name;"
-                          "PRAGMA user_version = 8");
+    execute_closed(world,
+                   "ALTER TABLE abide_runs DROP COLUMN tasks_ended_key;"
+                   "ALTER TABLE abide_runs DROP COLUMN home;"
+                   "ALTER TABLE abide_runs DROP COLUMN retries;"
+                   "ALTER TABLE abide_schedules DROP COLUMN given;"
+                   "ALTER TABLE abide_nodes DROP COLUMN resident_count;"
+                   "ALTER TABLE abide_nodes DROP COLUMN version;"
+                   "ALTER TABLE abide_nodes DROP COLUMN workers;"
+                   "ALTER TABLE abide_definitions DROP COLUMN file;"
+                   "DROP INDEX abide_tasks_by_name;" WITHOUT_PHASES "PRAGMA user_version = 8");
     assert_unchanged(world, before);
     complete_task(world, "t1", lease_one(world, "default").token, "1");
     assert_true(get_run(world, "r1").tasks_ended_key > 0);
-    execute_closed(world, "UPDATE abide_tasks SET state = 1, claim_rank = 1; "
+    execute_closed(world, "UPDATE abide_tasks SET state = 1, phase = 1, claim_rank = 1; "
                           "UPDATE abide_counters SET value = value + 1 WHERE number = 18; "
                           "UPDATE abide_counters SET value = value - 1 WHERE number = 20");
     int64_t row_count;
     assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
     assert_non_null(strstr(world->diag.message, "takes an open task for ended"));
-    execute_closed(world, "UPDATE abide_tasks SET state = 3, claim_rank = 0; "
+    execute_closed(world, "UPDATE abide_tasks SET state = 3, phase = 0, claim_rank = 0; "
                           "UPDATE abide_counters SET value = value - 1 WHERE number = 18; "
                           "UPDATE abide_counters SET value = value + 1 WHERE number = 20");
+}
+
+static void queue_task(World *world, const char *id) {
+    TaskSpec spec = task_of(id);
+    create_task(world, &spec);
+}
+
+// A file from before states were listed by their phases: one run and one task in each.
+static void file_of_version_13_is_brought_up_with_its_lists(void **state) {
+    World *world = *state;
+    Claimed parked = create(world, "parked");
+    create(world, "running");
+    Claimed ended = create(world, "ended");
+    park(world, parked, on_signal("go"));
+    finish(world, ended, NEXT_COMPLETE, "1");
+    queue_task(world, "completed");
+    complete_task(world, "completed", lease_one(world, "default").token, "1");
+    queue_task(world, "leased");
+    (void)lease_one(world, "default");
+    queue_task(world, "queued");
+    Str before = world_dump(world);
+    execute_closed(world, WITHOUT_PHASES "PRAGMA user_version = 13");
+    assert_unchanged(world, before);
+    int64_t row_count;
+    assert_ok(store_verify(world->store, &row_count, &world->diag));
+    execute_closed(world, "UPDATE abide_runs SET phase = 4 WHERE id = 'parked'");
+    assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
+    assert_non_null(strstr(world->diag.message, "listed under another state"));
+    execute_closed(world, "UPDATE abide_runs SET phase = 2 WHERE id = 'parked'; "
+                          "UPDATE abide_tasks SET phase = 4 WHERE id = 'queued'");
+    assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
+    execute_closed(world, "UPDATE abide_tasks SET phase = 1 WHERE id = 'queued'");
 }
 
 static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) {
@@ -226,6 +265,7 @@ int contract_files(void) {
         CASE(purged_run_leaves_no_row_in_any_table),
         CASE(file_of_a_newer_version_is_refused_and_left_alone),
         CASE(file_of_version_8_is_brought_up_with_its_runs),
+        CASE(file_of_version_13_is_brought_up_with_its_lists),
         CASE(damage_is_answered_with_corrupt_and_not_guessed_about),
         CASE(wrong_counter_is_found_by_verify),
         CASE(second_opener_is_refused_and_a_reader_is_welcome),

@@ -434,6 +434,45 @@ static void tasks_are_listed_by_state_queue_name_and_run(void **state) {
     assert_text(found.rows[0].id, "c");
 }
 
+static Str ids_in_states(World *world, uint32_t states) {
+    TaskPage found;
+    Str ids = STR("");
+    assert_ok(store_list_tasks(world->store, &world->arena, &(TaskFilter){.states = states}, &found,
+                               &world->diag));
+    for (size_t i = 0; i < found.count; i++)
+        ids = arena_printf(&world->arena, "%.*s%.*s ", STR_ARG(ids), STR_ARG(found.rows[i].id));
+    return ids;
+}
+
+static void each_set_of_states_lists_its_tasks_and_no_others(void **state) {
+    World *world = *state;
+    static const char *const ids[] = {"completed", "failed", "first", "second", "queued"};
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        TaskSpec spec = task_of(ids[i]);
+        spec.max_attempts = 1;
+        create_task(world, &spec);
+        if (i == 4) break;
+        int64_t token = lease_one(world, "default").token;
+        if (i == 0) complete_task(world, ids[i], token, "1");
+        if (i != 1) continue;
+        Op *op = op_add(world, OP_FAIL_TASK);
+        op->in.fail_task.id = str_from(ids[i]);
+        op->in.fail_task.token = token;
+        op->in.fail_task.error = STR("{}");
+        op_run(world, op, OK);
+    }
+    const uint32_t queued = 1u << TASK_QUEUED, leased = 1u << TASK_LEASED;
+    const uint32_t completed = 1u << TASK_COMPLETED, failed = 1u << TASK_FAILED;
+    assert_text(ids_in_states(world, queued), "queued ");
+    assert_text(ids_in_states(world, leased), "second first ");
+    assert_text(ids_in_states(world, queued | leased), "queued second first ");
+    assert_text(ids_in_states(world, completed), "completed ");
+    assert_text(ids_in_states(world, failed), "failed ");
+    assert_text(ids_in_states(world, completed | failed), "failed completed ");
+    assert_text(ids_in_states(world, failed | queued), "queued failed ");
+    assert_text(ids_in_states(world, 1u << TASK_CANCELLED), "");
+}
+
 static void pending_events_are_listed_oldest_first_in_pages(void **state) {
     World *world = *state;
     for (int i = 0; i < 5; i++) {
@@ -479,6 +518,7 @@ int contract_lists(void) {
         CASE(rare_rows_among_many_are_found_page_by_page),
         CASE(runs_of_a_node_are_listed_by_key),
         CASE(tasks_are_listed_by_state_queue_name_and_run),
+        CASE(each_set_of_states_lists_its_tasks_and_no_others),
         CASE(pending_events_are_listed_oldest_first_in_pages),
     };
     return run_group("lists", tests);

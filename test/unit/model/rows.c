@@ -99,7 +99,7 @@ static void a_sparse_index_wants_its_column_set(void **state) {
     assert_true(index_has_row(events, &events->indexes[EVENTS_BY_DUE], &event));
     RunRow run = {.key = 1};
     const Table *runs = &tables[TABLE_RUNS];
-    assert_true(index_has_row(runs, &runs->indexes[RUNS_BY_STATE], &run));
+    assert_true(index_has_row(runs, &runs->indexes[RUNS_BY_PHASE], &run));
     assert_false(index_has_row(runs, &runs->indexes[RUNS_BY_OWNER], &run));
 }
 
@@ -139,7 +139,7 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         bool is_unique, is_sparse;
     } expected[] = {
         {TABLE_RUNS, RUNS_BY_ID, "id", true, false},
-        {TABLE_RUNS, RUNS_BY_STATE, "state", false, false},
+        {TABLE_RUNS, RUNS_BY_PHASE, "phase", false, false},
         {TABLE_RUNS, RUNS_BY_OWNER, "owner", false, true},
         {TABLE_RUNS, RUNS_BY_DUE, "due_at_ms", false, true},
         {TABLE_RUNS, RUNS_BY_PARENT, "parent", false, true},
@@ -153,7 +153,7 @@ static void indexes_are_ordered_by_what_their_names_say(void **state) {
         {TABLE_TASKS, TASKS_BY_QUEUE, "queue", false, true},
         {TABLE_TASKS, TASKS_BY_RUN, "run", false, true},
         {TABLE_TASKS, TASKS_BY_DUE, "due_at_ms", false, true},
-        {TABLE_TASKS, TASKS_BY_STATE, "state", false, false},
+        {TABLE_TASKS, TASKS_BY_PHASE, "phase", false, true},
         {TABLE_TASKS, TASKS_BY_KEY, "queue", false, true},
         {TABLE_TASKS, TASKS_BY_NAME, "queue", false, true},
         {TABLE_DEFINITIONS, DEFINITIONS_BY_NAME, "name", false, false},

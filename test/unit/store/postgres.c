@@ -244,7 +244,30 @@ static void a_newer_schema_is_left_alone(void **state) {
     Store *store = NULL;
     assert_status(store_open(str_from(world->url), NULL, &store, &world->diag), ERR_UNSUPPORTED);
     assert_string_equal(world->diag.code, "STORE_NEWER");
-    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 1");
+    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 2");
+}
+
+// Written by a program of schema version 1, which had an index over states.
+static void a_schema_of_version_1_gets_its_phases(void **state) {
+    World *world = *state;
+    create(world, &world->one, "a");
+    test_postgres_query(
+        world->side,
+        "ALTER TABLE lone.runs DROP COLUMN phase; ALTER TABLE lone.tasks DROP COLUMN phase; "
+        "CREATE INDEX runs_by_state ON lone.runs (state); "
+        "CREATE INDEX tasks_by_state ON lone.tasks (state); "
+        "UPDATE lone.store SET layout = 0, schema_version = 1, version = version + 1");
+    Store *store = open_store(world);
+    int64_t row_count;
+    assert_ok(store_verify(store, &row_count, &world->diag));
+    store_close(store);
+    assert_int_equal(test_postgres_query(world->side, "SELECT phase FROM lone.runs"), 2);
+    assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM pg_class WHERE relname "
+                                                      "IN ('runs_by_state', 'tasks_by_state')"),
+                     0);
+    assert_int_equal(test_postgres_query(world->side, "SELECT schema_version FROM lone.store"), 2);
+    end_backends(world); // whose statements know the old one
+    assert_true(has_run(world, &world->one, "a"));
 }
 
 static void a_column_that_is_missing_is_added(void **state) {
@@ -363,6 +386,7 @@ int main(void) {
         CASE(many_starts_at_once_make_one_schema),
         CASE(a_newer_schema_is_left_alone),
         CASE(a_column_that_is_missing_is_added),
+        CASE(a_schema_of_version_1_gets_its_phases),
         CASE(names_of_schemas_are_checked),
         CASE(a_step_is_not_called_for_a_batch_that_is_out_of_date),
         CASE(a_table_that_seemed_empty_is_not_read_for_each_row),

@@ -72,7 +72,11 @@ static void begin(Fixture *f) { assert_ok(f->rows->ops->begin(f->rows, &f->diag)
 static void commit(Fixture *f) { assert_ok(f->rows->ops->commit(f->rows, &f->diag)); }
 
 static RunRow run_row(int64_t key, const char *id) {
-    return (RunRow){.key = key, .id = str_from(id), .workflow = STR("order"), .state = RUN_RUNNING};
+    return (RunRow){.key = key,
+                    .id = str_from(id),
+                    .workflow = STR("order"),
+                    .state = RUN_RUNNING,
+                    .phase = RUN_RUNNING};
 }
 
 static void insert_run(Fixture *f, int64_t key, const char *id) {
@@ -216,12 +220,12 @@ static void a_transaction_sees_its_own_writes(void **state) {
     begin(f);
     insert_run(f, 7, "a");
     assert_true(has_run(f, f->rows, 7));
-    assert_keys(f, "7", .table = TABLE_RUNS, .index = RUNS_BY_STATE, .match_count = 1, .limit = 9,
-                .match = &(RunRow){.state = RUN_RUNNING});
+    assert_keys(f, "7", .table = TABLE_RUNS, .index = RUNS_BY_PHASE, .match_count = 1, .limit = 9,
+                .match = &(RunRow){.phase = RUN_RUNNING});
     assert_ok(rows_remove(f->rows, TABLE_RUNS, &(RunRow){.key = 7}));
     assert_false(has_run(f, f->rows, 7));
-    assert_keys(f, "", .table = TABLE_RUNS, .index = RUNS_BY_STATE, .match_count = 1, .limit = 9,
-                .match = &(RunRow){.state = RUN_RUNNING});
+    assert_keys(f, "", .table = TABLE_RUNS, .index = RUNS_BY_PHASE, .match_count = 1, .limit = 9,
+                .match = &(RunRow){.phase = RUN_RUNNING});
     commit(f);
 }
 
@@ -234,6 +238,7 @@ static void update_writes_only_the_named_columns(void **state) {
     assert_ok(rows_insert(f->rows, TABLE_RUNS, &row));
     RunRow changed = row;
     changed.state = RUN_SUSPENDED;
+    changed.phase = RUN_SUSPENDED;
     changed.snapshot = STR("new");
     uint64_t changes = row_changes(&tables[TABLE_RUNS], &row, &changed);
     changed.epoch = 99; // not in `changes`
@@ -244,10 +249,10 @@ static void update_writes_only_the_named_columns(void **state) {
     assert_int_equal(found.epoch, 5);
     assert_str_equal(found.snapshot, "new");
     assert_str_equal(found.id, "a");
-    assert_keys(f, "1", .table = TABLE_RUNS, .index = RUNS_BY_STATE, .match_count = 1, .limit = 9,
-                .match = &(RunRow){.state = RUN_SUSPENDED});
-    assert_keys(f, "", .table = TABLE_RUNS, .index = RUNS_BY_STATE, .match_count = 1, .limit = 9,
-                .match = &(RunRow){.state = RUN_RUNNING});
+    assert_keys(f, "1", .table = TABLE_RUNS, .index = RUNS_BY_PHASE, .match_count = 1, .limit = 9,
+                .match = &(RunRow){.phase = RUN_SUSPENDED});
+    assert_keys(f, "", .table = TABLE_RUNS, .index = RUNS_BY_PHASE, .match_count = 1, .limit = 9,
+                .match = &(RunRow){.phase = RUN_RUNNING});
     commit(f);
 }
 

@@ -17,6 +17,7 @@
 // Not here: what a turn does with its children (runs/turn.c).
 #include "base/assert.h"
 #include "base/containers/hash.h"
+#include "model/phase.h"
 #include "model/spec.h"
 #include "model/trace.h"
 #include "store/kernel/events/events.h"
@@ -186,13 +187,15 @@ static Str spec_digest(Kernel *kernel, const RunSpec *spec) {
 static RunRow run_row_new(Kernel *kernel, const RunSpec *spec, const Run *parent) {
     int64_t now = kernel_now(kernel);
     int64_t start_at = spec->start_at_ms > now ? spec->start_at_ms : now;
+    RunState state = start_at > now ? RUN_PENDING : RUN_RUNNING;
     return (RunRow){
         .key = kernel_next_key(kernel),
         .id = spec->id,
         .workflow = spec->workflow,
         .definition = spec->definition,
         .kind = spec->kind,
-        .state = start_at > now ? RUN_PENDING : RUN_RUNNING,
+        .state = state,
+        .phase = run_phase(state),
         .priority = spec->priority,
         .due_at_ms = start_at > now ? start_at : 0,
         .deadline_at_ms = spec->timeout_ms > 0 ? start_at + spec->timeout_ms : 0,

@@ -22,6 +22,7 @@
 // Not here: creation (runs/create.c), endings (runs/end.c), wait sets (waits/wait.c).
 #include "store/kernel/runs/runs.h"
 #include "base/assert.h"
+#include "model/phase.h"
 #include "store/kernel/events/events.h"
 #include "store/kernel/nodes/nodes.h"
 #include "store/kernel/quarantine.h"
@@ -178,6 +179,7 @@ void run_set_state(Kernel *kernel, Run *run, RunState state) {
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
     kernel_count(kernel, COUNTER_RUNS_FIRST + (int64_t)state, 1);
     run->row.state = state;
+    run->row.phase = run_phase(state);
     run->row.updated_at_ms = kernel_now(kernel);
 }
 

@@ -16,6 +16,7 @@
 // Not here: what workers ask for (tasks/tasks.c).
 #include "base/assert.h"
 #include "base/containers/hash.h"
+#include "model/phase.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/tasks/queues.h"
 #include "store/kernel/tasks/tasks.h"
@@ -39,6 +40,7 @@ static bool state_is_known(int64_t state) { // what is stored may be damaged
 Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [life-6]
     KeyChange key;
     if (!state_is_known(before->state)) return task_unknown(kernel);
+    after->phase = task_phase(after->state);
     TRY(key_decide(kernel, before, after, &key));
     if (before->state != after->state) {
         kernel_count(kernel, COUNTER_TASKS_FIRST + before->state, -1);
@@ -185,13 +187,18 @@ Status task_fire(Kernel *kernel, const TaskRow *due) {
 }
 
 Status tasks_end_leases(Kernel *kernel, Str worker) {
-    TaskRow wanted = {.state = TASK_LEASED}, *rows = NULL;
+    // Those that are leased are mostly the oldest that are open: the queued ones behind the last of
+    // them are not looked at.
+    int64_t leased_count = kernel->counters[COUNTER_TASKS_FIRST + TASK_LEASED];
+    TaskRow wanted = {.phase = task_phase(TASK_LEASED)}, *rows = NULL;
     size_t count = 0;
-    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_STATE, &wanted, PAGE_ROWS);
-    while (scan.limit > 0) {
+    Scan scan = scan_of(TABLE_TASKS, TASKS_BY_PHASE, &wanted, PAGE_ROWS);
+    while (scan.limit > 0 && leased_count > 0) {
         ArenaMark mark = arena_mark(&kernel->scratch);
         TRY(kernel_scan_on(kernel, &scan, &rows, &count));
         for (size_t i = 0; i < count; i++) {
+            if (rows[i].state != TASK_LEASED) continue;
+            leased_count--;
             if (str_equal(rows[i].worker, worker)) TRY(task_fire(kernel, &rows[i]));
         }
         arena_rewind(&kernel->scratch, mark);

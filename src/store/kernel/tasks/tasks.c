@@ -12,6 +12,7 @@
 // (tasks/life.c).
 #include "store/kernel/tasks/tasks.h"
 #include "base/containers/hash.h"
+#include "model/phase.h"
 #include "model/spec.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/tasks/queues.h"
@@ -84,6 +85,7 @@ static TaskRow task_row_new(Kernel *kernel, const TaskSpec *spec, const Run *run
         .name = spec->name,
         .queue = task_queue(spec, run),
         .state = TASK_QUEUED,
+        .phase = task_phase(TASK_QUEUED),
         .priority = spec->priority,
         .max_attempts = spec->max_attempts > 0 ? spec->max_attempts : 1,
         .backoff_ms = spec->backoff_ms,
