@@ -45,6 +45,7 @@ static const CliCommand commands[] = {
     {"topic", "topics, their policies and waiters", NULL, &topic_group, NULL},
     {"dead", "events and signals that reached nobody", NULL, &dead_group, NULL},
     {"workflow", "list and show deployed workflows", NULL, &workflow_group, NULL},
+    {"attention", "show what needs a person, and what helps", NULL, NULL, &attention_verb},
     {"stats", "show the counters of a server", NULL, NULL, &stats_verb},
     {"workers", "list who asks for tasks, and the tasks nobody asks for", NULL, NULL,
      &workers_verb},

@@ -171,6 +171,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     hub_init(&server->hub);
     metrics_init(&server->metrics);
     workers_init(&server->workers);
+    attention_init(&server->attention);
     ServerPolicy policy = policy_of(config);
     policy_init(&server->policy, &policy);
     tokens_init(&server->tokens, engine_store(engine));
@@ -229,6 +230,7 @@ void server_free(Server *server) {
     hub_done(&server->hub);
     metrics_done(&server->metrics);
     workers_done(&server->workers);
+    attention_done(&server->attention);
     tokens_done(&server->tokens);
     policy_done(&server->policy);
     if (!str_is_null(server->config.certificate)) tls_forget();

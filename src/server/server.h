@@ -17,6 +17,7 @@
 #include "server/exchange/exchange.h"
 #include "server/exchange/hub.h"
 #include "server/http/ticker.h"
+#include "server/observe/attention.h"
 #include "server/observe/metrics.h"
 #include "server/observe/trace.h"
 #include "server/observe/workers.h"
@@ -55,6 +56,7 @@ struct Server {
     ServerCounters counters;
     Metrics metrics;
     Workers workers;
+    Attention attention;
     HeldBytes held;                             // [server-4]
     _Atomic int64_t spill_count, spilled_bytes; // [spill-2] of exchange/spill.c
     Tracer *tracer;                             // NULL = no traces

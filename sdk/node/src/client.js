@@ -85,6 +85,11 @@ export class Client {
     return pages(this.transport, "/v1/runs", fields("list", options, RUN_FILTER))
   }
 
+  async changeMany(verb, options = {}) {
+    const body = fields("changeMany", options, "ids q dry_run limit cursor reason grace")
+    return this.transport.call("POST", "/v1/runs/bulk", { body: { verb: argument("changeMany", "verb", verb), ...body } })
+  }
+
   async remove(runId) {
     await this.transport.call("DELETE", path`/v1/runs/${runId}`)
   }

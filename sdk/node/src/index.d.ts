@@ -387,6 +387,67 @@ export interface WorkerList {
   next: string | null
 }
 
+/** A request that helps, as it can be sent. */
+export interface Action {
+  verb: string
+  method: string
+  path: string
+  body: Json
+  about: string
+  command: string
+}
+
+export interface AttentionGroup {
+  kind: string
+  title: string
+  count: number
+  /** False: there may be more than were looked at. */
+  is_exact: boolean
+  since: string | null
+  latest: string | null
+  workflow: string | null
+  error: { [member: string]: Json } | null
+  place: string | null
+  queue: string | null
+  name: string | null
+  examples: string[]
+  q: string | null
+  advice: string
+  actions: Action[]
+}
+
+export interface Attention {
+  at: string | null
+  groups: AttentionGroup[]
+  looked_at: { [kind: string]: number }
+  totals: { [kind: string]: number }
+}
+
+export interface Access {
+  open: boolean
+  reason: string
+  scopes: string[]
+  token: { [member: string]: Json } | null
+}
+
+export interface BulkResult {
+  id: string
+  status: string
+  code?: string
+  detail?: string
+}
+
+export interface Bulk {
+  verb: string
+  dry_run: boolean
+  changed: number
+  unchanged: number
+  refused: number
+  looked_at: number
+  results: BulkResult[]
+  next: string | null
+}
+
 /** A term of a filter; from and to are bytes of its text. */
 export interface FilterTerm {
   from: number
@@ -618,6 +679,10 @@ export class Client {
   show(runId: string): Promise<Run>
   /** Runs that match, newest first, read page by page as you go on. */
   list(filter?: RunFilter): AsyncGenerator<RunItem, void>
+  /** The same to up to 1000 runs: `ids`, or a page of what the filter `q` finds; go on with `cursor`. */
+  changeMany(verb: "cancel" | "pause" | "resume" | "release" | "retry" | "remove", options?: {
+    ids?: string[]; q?: string; dryRun?: boolean; pageSize?: number; cursor?: string; reason?: string; grace?: Duration
+  }): Promise<Bulk>
   /** Removes an ended run and all that belongs to it. */
   remove(runId: string): Promise<void>
   /** True when this asked a living run to end; false when it had ended already. */
@@ -742,6 +807,10 @@ export interface ServerInfo {
   nodes(): Promise<Node[]>
   /** Who asks for tasks, and which tasks nobody asks for. */
   workers(): Promise<WorkerList>
+  /** What needs a person, in groups, with what helps. */
+  attention(): Promise<Attention>
+  /** What this client may do. */
+  access(): Promise<Access>
   /** A filter as it is read, with completions at that byte (the end). */
   filter(text: string, position?: number): Promise<FilterRead>
   /** Figures in the text format of Prometheus. */

@@ -260,6 +260,14 @@ export class ServerInfo extends Group {
     return this._call("GET", "/v1/workers")
   }
 
+  async attention() {
+    return this._call("GET", "/v1/attention")
+  }
+
+  async access() {
+    return this._call("GET", "/v1/access")
+  }
+
   async filter(text, position) {
     return this._call("GET", "/v1/filter", { query: { q: text, at: position } })
   }

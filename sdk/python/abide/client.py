@@ -137,6 +137,19 @@ class Client:
                     idle_before=idle_before, created_before=created_before,
                     created_after=created_after, where=where, page_size=page_size)})
 
+    def change_many(self, verb: str, *, ids: Optional[Iterable[str]] = None,
+                    q: Optional[str] = None, dry_run: Optional[bool] = None,
+                    page_size: Optional[int] = None, cursor: Optional[str] = None,
+                    reason: Optional[str] = None, grace: Optional[Duration] = None) -> JsonObject:
+        """Cancels, pauses, resumes, releases, retries or removes (`verb`) up to 1000 runs at once.
+
+        `ids`, or a filter `q`, of which one call changes `page_size` runs: go on with `cursor` and
+        the answer's `next`. `dry_run` changes nothing and says what would happen.
+        """
+        return self.transport.call("POST", "/v1/runs/bulk", body=given(
+            verb=verb, ids=ids, q=q, dry_run=dry_run, page_size=page_size, cursor=cursor,
+            reason=reason, grace=grace))
+
     def remove(self, run_id: str) -> None:
         """Removes an ended run and all that belongs to it."""
         self.transport.call("DELETE", path("/v1/runs/", run_id))

@@ -120,8 +120,8 @@ _KINDS: Dict[str, Callable[[str, Any], Any]] = {
 _KINDS.update({name: _any for name in ("event", "input", "kwargs", "payload", "start_event")})
 _KINDS.update({name: _list for name in ("results", "tasks")})
 _KINDS.update({name: _flag for name in (
-    "include_internal", "include_qualified_name", "paused", "purge")})
-_KINDS.update({name: _texts for name in ("names", "queues", "scopes", "tags")})
+    "dry_run", "include_internal", "include_qualified_name", "paused", "purge")})
+_KINDS.update({name: _texts for name in ("ids", "names", "queues", "scopes", "tags")})
 _KINDS.update({name: _time for name in (
     "at", "created_after", "created_before", "from", "idle_before", "start_at", "to")})
 _KINDS.update({name: _integer for name in (
@@ -132,9 +132,9 @@ _KINDS.update({name: _duration for name in (
     "lease", "rate_period", "retry_delay", "retry_max_delay", "schedule_timeout", "timeout", "ttl",
     "wait")})
 _KINDS.update({name: _text for name in (
-    "concurrency_key", "cron", "file", "handler_id", "id", "key", "leftover_topic", "name",
+    "concurrency_key", "cron", "cursor", "file", "handler_id", "id", "key", "leftover_topic", "name",
     "parent", "path", "q", "queue", "reason", "run", "state", "step", "tag", "timezone", "traceparent",
-    "tracestate", "version", "waiting_on", "where", "worker", "workflow")})
+    "tracestate", "verb", "version", "waiting_on", "where", "worker", "workflow")})
 
 
 def given(**fields: Any) -> Dict[str, Any]:

@@ -305,6 +305,14 @@ class ServerInfo(Group):
         that nobody asks for (unserved)."""
         return self._call("GET", "/v1/workers")
 
+    def attention(self) -> JsonObject:
+        """What needs a person, in groups, with what helps."""
+        return self._call("GET", "/v1/attention")
+
+    def access(self) -> JsonObject:
+        """What this client may do: its scopes, and why."""
+        return self._call("GET", "/v1/access")
+
     def filter(self, text: str, position: Optional[int] = None) -> JsonObject:
         """A filter as it is read: terms, error, and completions at that byte (the end)."""
         return self._call("GET", "/v1/filter", query={"q": text, "at": position})

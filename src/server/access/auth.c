@@ -123,19 +123,24 @@ static bool read_bearer(Exchange *exchange, Str *ret_token) {
     return true;
 }
 
-static bool check_token(Exchange *exchange) {
+bool auth_find_token(Exchange *exchange, TokenFound *ret_found) {
     Str text;
     if (!read_bearer(exchange, &text)) return false;
     if (!token_is_well_formed(text))
         return refuse_bad_token(exchange, "that is not a whole token: one has 65 characters and a "
                                           "checksum at its end");
-    TokenFound found;
     int64_t now_ms = engine_now_ms(exchange->server->engine);
-    if (!tokens_find(&exchange->server->tokens, text, now_ms, &found))
+    if (!tokens_find(&exchange->server->tokens, text, now_ms, ret_found))
         return refuse_bad_token(exchange, "the token is not known here; it may have been removed");
-    if (found.expires_at_ms != 0 && found.expires_at_ms <= now_ms)
+    if (ret_found->expires_at_ms != 0 && ret_found->expires_at_ms <= now_ms)
         return refuse_bad_token(exchange, "the token has expired");
-    exchange->caller = arena_str(&exchange->arena, str_from(found.name));
+    exchange->caller = arena_str(&exchange->arena, str_from(ret_found->name));
+    return true;
+}
+
+static bool check_token(Exchange *exchange) {
+    TokenFound found;
+    if (!auth_find_token(exchange, &found)) return false;
     if (found.scopes & exchange->route->scope) return true;
     const char *needed = scope_name(exchange->route->scope);
     exchange_refuse_with(exchange, ERR_INVALID, "FORBIDDEN",

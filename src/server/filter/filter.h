@@ -144,5 +144,7 @@ typedef struct RunErrorText {
     Str name, code, message, stack;
     Str cause; // name and message of what caused it
 } RunErrorText;
+// Reads an error object; what it does not have stays null.
+void filter_parse_error(Arena *arena, Str json, RunErrorText *ret_error);
 MUST_CHECK Status filter_read_error(abide_engine *engine, Arena *arena, const RunRow *run,
                                     RunErrorText *ret_error, Diag *diag);

@@ -183,7 +183,9 @@ static Str error_name(const JsonValue *error) {
     return str_is_null(name) ? member_text(error, "name") : name;
 }
 
-static void read_error_text(Arena *arena, Str json, RunErrorText *error) {
+void filter_parse_error(Arena *arena, Str json, RunErrorText *ret_error) {
+    RunErrorText *error = ret_error;
+    *error = (RunErrorText){0};
     JsonValue *value;
     Diag diag;
     if (json_parse(arena, json, &value, &diag) != OK) return;
@@ -212,7 +214,7 @@ Status filter_read_error(abide_engine *engine, Arena *arena, const RunRow *run,
         TRY(status);
         json = result.json;
     }
-    if (!str_is_null(json)) read_error_text(arena, json, ret_error);
+    if (!str_is_null(json)) filter_parse_error(arena, json, ret_error);
     return OK;
 }
 

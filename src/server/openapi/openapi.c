@@ -389,6 +389,8 @@ static const TagText tag_texts[] = {
     {"nodes", "The processes on the store."},
     {"workers", "Who asks for tasks."},
     {"filter", "The filter language of lists of runs."},
+    {"attention", "What needs a person."},
+    {"access", "What the caller may do."},
     {"handlers", "Runs as an established protocol has them."},
 };
 

@@ -14,5 +14,8 @@ typedef struct Schema {
     const char *base; // name of a schema whose fields it has too; NULL = none
     const Field *fields;
 } Schema;
+// schemas_overview.c
+extern const Field schema_attention[], schema_attention_group[], schema_action[], schema_access[],
+    schema_bulk[], schema_bulk_result[];
 const Schema *openapi_schemas(size_t *ret_count);
 const Schema *openapi_schema(const char *name); // NULL = there is none

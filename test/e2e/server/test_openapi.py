@@ -232,7 +232,8 @@ class ConformanceTest(unittest.TestCase):
 
     def system(self):
         for path in ("/livez", "/readyz", "/healthz", "/version", "/metrics", "/v1/stats",
-                     "/v1/nodes", "/v1/workers", "/v1/filter", "/"):
+                     "/v1/nodes", "/v1/workers", "/v1/filter", "/v1/attention",
+                     "/v1/access", "/"):
             self.server.get(path)
         self.server.get("/openapi.json")
         self.server.get("/nowhere")
@@ -288,6 +289,8 @@ class ConformanceTest(unittest.TestCase):
         self.server.get("/v1/runs?where=1")
         self.server.get("/v1/runs?where=1%20%2B")
         self.server.get("/v1/runs?where=a%20%3D%201")
+        self.server.post("/v1/runs/bulk", {"verb": "pause", "ids": ["nobody"]})
+        self.server.post("/v1/runs/bulk", {"verb": "pause", "q": "statis:failed"})
         for run in ("first", "nobody", self.waiting):
             for part in ("", "/result", "/steps", "/log", "/snapshot"):
                 self.server.get("/v1/runs/" + run + part)

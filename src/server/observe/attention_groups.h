@@ -1,0 +1,33 @@
+// Groups of what needs a person, as they are put together.
+#pragma once
+#include "server/observe/attention.h"
+#include "server/server.h"
+
+typedef struct AttentionGroup {
+    const char *kind; // "failed_runs"
+    int64_t count;
+    bool is_more; // there may be more than were looked at
+    int64_t since_ms, latest_ms;
+    Str workflow, error_name, error_message, place, queue, name; // null = does not apply
+    Str examples[ATTENTION_EXAMPLES];
+    size_t example_count;
+} AttentionGroup;
+
+typedef struct AttentionGroups {
+    Server *server;
+    Arena *arena;
+    int64_t now_ms;
+    AttentionGroup *groups;
+    size_t count;
+    int64_t failed_seen, paused_seen, tasks_seen; // how many were looked at
+    StoreStats stats;
+} AttentionGroups;
+
+// Adds one thing to the group that is like `wanted` in all texts; makes it if there is none.
+// NULL: there are too many groups.
+AttentionGroup *attention_add(AttentionGroups *groups, const AttentionGroup *wanted, Str example,
+                              int64_t at_ms);
+// The place in the first frame of a stack, "order.flow:3:9"; null = none.
+Str attention_place(Str stack);
+// ---- attention_text.c ----
+void attention_render(JsonWriter *json, const AttentionGroups *groups);

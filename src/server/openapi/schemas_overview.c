@@ -1,0 +1,60 @@
+// Schemas of answers about many things at once: what needs a person, who may do what, changes of
+// many runs.
+//
+// As those of schemas.c they say exactly what is written, and tests compare.
+//
+// Not here: the table of all schemas (schemas.c).
+#include "server/openapi/openapi.h"
+
+const Field schema_attention[] = {
+    {"at", "instant?", true, "When it was looked."},
+    {"groups", "[AttentionGroup]", true, "The most pressing first."},
+    {"looked_at", "object", true, "How many failed_runs, paused_runs and tasks were."},
+    {"totals", "object", true, "How many failed_runs, paused_runs and dead_letters there are."},
+    {0}};
+const Field schema_attention_group[] = {
+    {"kind", "string", true,
+     "dead_nodes, paused_runs, failed_runs, unserved_tasks, failing_retries, full_topics, "
+     "late_schedules or dead_letters"},
+    {"title", "string", true, "For people."},
+    {"count", "integer", true, ""},
+    {"is_exact", "boolean", true, "False: there may be more than were looked at."},
+    {"since", "instant?", true, "The first of them."},
+    {"latest", "instant?", true, "The last of them."},
+    {"workflow", "string?", true, ""},
+    {"error", "object?", true, "{name, message}, which all of them have."},
+    {"place", "string?", true, "Where it was thrown, order.flow:3:9."},
+    {"queue", "string?", true, "Of tasks."},
+    {"name", "string?", true, "Of the task, topic, schedule or node."},
+    {"examples", "strings", true, "Ids or names, up to five."},
+    {"q", "string?", true, "The filter that finds its runs."},
+    {"advice", "string", true, "For people."},
+    {"actions", "[Action]", true, "What helps."},
+    {0}};
+const Field schema_action[] = {{"verb", "string", true, "resume, cancel, retry, remove …"},
+                               {"method", "string", true, "Of the request."},
+                               {"path", "string", true, "Of the request."},
+                               {"body", "any", true, "Of the request; null: none."},
+                               {"about", "string", true, "To how many of them it applies."},
+                               {"command", "string", true, "The same on the command line."},
+                               {0}};
+const Field schema_access[] = {
+    {"open", "boolean", true, "No tokens are asked for."},
+    {"reason", "string", true, "loopback, insecure, token, or none: a token is missing."},
+    {"scopes", "strings", true, "What the caller may do: read, client, worker, admin."},
+    {"token", "object?", true, "{name, expires_at} of the token that was sent."},
+    {0}};
+const Field schema_bulk[] = {{"verb", "string", true, ""},
+                             {"dry_run", "boolean", true, "Nothing was changed."},
+                             {"changed", "integer", true, "Runs of this answer that were."},
+                             {"unchanged", "integer", true, "Runs that were so already."},
+                             {"refused", "integer", true, "Runs that it does not apply to."},
+                             {"looked_at", "integer", true, "Runs."},
+                             {"results", "[BulkResult]", true, "One per run."},
+                             {"next", "string?", true, "With q: the cursor to go on with."},
+                             {0}};
+const Field schema_bulk_result[] = {{"id", "string", true, ""},
+                                    {"status", "string", true, "changed, unchanged or refused"},
+                                    {"code", "string", false, "Of one that was refused."},
+                                    {"detail", "string", false, "Why."},
+                                    {0}};
