@@ -517,7 +517,7 @@ static bool each_agrees(Trial *one, Trial *other,
     Trial *trials[2] = {one, other};
     for (uint32_t i = 0; i < 2; i++) {
         buf_init(&texts[i], BYTES_MAX);
-        flow_vm_inspect(trials[i]->vm, &texts[i]);
+        flow_vm_inspect(trials[i]->vm, 0, &texts[i]);
         assert_int_equal(json_parse(&arena, buf_str(&texts[i]), &values[i], &diag), OK);
     }
     const JsonValue *a = json_member(values[0], STR("waitingAt"));
