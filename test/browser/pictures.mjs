@@ -8,8 +8,8 @@ import { Browser, Server, SOURCE } from "./harness.mjs"
 import { fill } from "./world.mjs"
 
 const SIZE_MAX = 150_000
-const SHOTS = [["runs", "#/runs", "#rows a"], ["run", "#/runs/order-1", ".l-here"], ["failed", "#/runs/broken-1", ".l-failed"], ["workflow", "#/workflows/order", ".source"]]
-const KINDS = [["", { viewport: { width: 1280, height: 900 }, colorScheme: "light" }], ["-dark", { viewport: { width: 1280, height: 900 }, colorScheme: "dark" }],
+const SHOTS = [["runs", "#/runs", "#rows a"], ["run", "#/runs/order-1", ".l-here"], ["failed", "#/runs/broken-1", ".l-failed"], ["workflow", "#/workflows/order", ".source"], ["tasks", "#/tasks", "td"], ["schedules", "#/schedules", "td"], ["events", "#/events", "td"]]
+const KINDS = [["", { viewport: { width: 1280, height: 800 }, colorScheme: "light" }], ["-dark", { viewport: { width: 1280, height: 800 }, colorScheme: "dark" }],
   ["-narrow", { viewport: { width: 390, height: 844 }, colorScheme: "light" }]]
 
 const folder = process.argv[2] ?? join(SOURCE, "docs/pictures")

@@ -4,7 +4,8 @@ import assert from "node:assert/strict"
 import { assert_accessible, assert_clean, Browser, main, Server, test, wait } from "./harness.mjs"
 import { fill, HOSTILE, INPUT } from "./world.mjs"
 
-const PAGES = [["#/runs", "#rows a"], ["#/runs/order-1", ".l-here"], ["#/runs/broken-1", ".l-failed"], ["#/runs/order-2", ".tl-bar"], ["#/workflows", "td"], ["#/workflows/order", ".source"]]
+const PAGES = [["#/runs", "#rows a"], ["#/runs/order-1", ".l-here"], ["#/runs/broken-1", ".l-failed"], ["#/runs/order-2", ".tl-bar"], ["#/workflows", "td"], ["#/workflows/order", ".source"],
+  ["#/tasks", "td"], ["#/schedules", "td"], ["#/events", "td"], ["#/events/payments", "dd"], ["#/members", "td"], ["#/tokens", "td"]]
 
 const open = async ({ browser, server }, to, options) => {
   const page = await browser.page(options)
@@ -62,6 +63,7 @@ test("many runs are paused, resumed and cancelled at once, after one question", 
     await page.locator(".bar").getByRole("button", { name: word, exact: true }).click()
     await page.locator("dialog").getByText("many-1, many-2, many-3").or(page.locator("dialog").getByText("3 runs")).first().waitFor()
     await confirm(page)
+    await page.locator("dialog[open]").waitFor({ state: "detached" })
     for (const id of ids) await world.server.until(id, run => run.status === status)
   }
   await done(page)
@@ -190,6 +192,149 @@ test("a workflow is deployed and started from the page", async world => {
   await done(page)
 })
 
+test("a failed run is retried", async world => {
+  const page = await open(world, "#/runs/broken-1")
+  await button(page, "Retry…").click()
+  await page.getByLabel("Id of the new run").fill("broken-again")
+  await confirm(page)
+  await page.getByRole("heading", { name: "broken-again" }).waitFor()
+  await world.server.until("broken-again", run => run.status === "failed")
+  await done(page)
+})
+
+test("a queue is paused, resumed and limited; a task is shown and retried", async world => {
+  const { server } = world
+  const page = await open(world, "#/tasks")
+  await button(page, "Pause default").click()
+  await confirm(page)
+  await wait(async () => (await server.get("/v1/queues/default")).paused, "not paused")
+  await button(page, "Resume default").click()
+  await wait(async () => !(await server.get("/v1/queues/default")).paused, "paused")
+  await button(page, "Limits… of default").click()
+  await page.getByLabel("Most tasks at a time", { exact: true }).fill("7")
+  await page.getByLabel("Most tasks handed out …").fill("50")
+  await page.getByLabel("… in this time").fill("2s")
+  await confirm(page)
+  const queue = await wait(async () => {
+    const it = await server.get("/v1/queues/default")
+    return it.max_running === 7 && it
+  }, "no limit")
+  assert.deepEqual([queue.rate_count, queue.rate_period], [50, "2s"])
+  await server.call("DELETE", "/v1/queues/default").catch(() => {}) // answers without a body
+  const made = await server.post("/v1/tasks", { name: "later", delay: "1h", input: { n: 3 } })
+  await page.goto(`${server.url}/#/tasks/${made.id}`)
+  await page.getByRole("heading", { name: "later" }).waitFor()
+  await button(page, "Retry now").click()
+  assert.equal((await server.work("later")).id, made.id)
+  await page.locator(".title").getByText("completed").waitFor()
+  await done(page)
+})
+
+test("a schedule is made, changed, triggered, paused, backfilled and removed", async world => {
+  const { server } = world
+  const schedule = () => server.get("/v1/schedules/weekly")
+  const page = await open(world, "#/schedules")
+  await button(page, "New schedule…").click()
+  const dialog = page.locator("dialog")
+  await dialog.getByLabel("Name", { exact: true }).fill("weekly")
+  await dialog.getByLabel("Workflow").fill("note")
+  await dialog.getByLabel("When").fill("0 4 * * 1")
+  await dialog.getByLabel("Input (JSON)").fill('{"text": "weekly"}')
+  await confirm(page)
+  const made = await wait(() => schedule().catch(() => null), "no schedule")
+  assert.deepEqual([made.workflow, made.cron, made.input], ["note", "0 4 * * 1", { text: "weekly" }])
+  await button(page, "Edit… weekly").click()
+  await dialog.getByLabel("When").fill("0 5 * * 1")
+  await confirm(page)
+  await wait(async () => (await schedule()).cron === "0 5 * * 1", "not changed")
+  await button(page, "Pause weekly").click()
+  await wait(async () => (await schedule()).paused, "not paused")
+  await button(page, "Resume weekly").click()
+  await wait(async () => !(await schedule()).paused, "paused")
+  await button(page, "Backfill… weekly").click()
+  await dialog.getByLabel("From").fill("2026-01-05T00:00:00Z")
+  await dialog.getByLabel("To").fill("2026-01-06T00:00:00Z")
+  await confirm(page)
+  await dialog.getByText("1 runs started").waitFor()
+  await dialog.getByRole("button", { name: "Close" }).click()
+  await button(page, "Trigger weekly").click()
+  await page.locator(".crumbs", { hasText: "note" }).waitFor()
+  await page.goto(`${server.url}/#/schedules`)
+  await button(page, "Remove… weekly").click()
+  await page.getByRole("heading", { name: "Remove the schedule weekly?" }).waitFor()
+  await confirm(page)
+  await wait(() => schedule().then(() => false, error => error.status === 404), "it stayed")
+  await done(page)
+})
+
+test("events are published, kept, and removed; a topic's policy is set", async world => {
+  const { server } = world
+  const page = await open(world, "#/events")
+  const dialog = page.locator("dialog")
+  for (const n of [1, 2]) {
+    await button(page, "Publish…").click()
+    await dialog.getByLabel("Topic").fill("box")
+    await dialog.getByLabel("Payload (JSON)").fill(`{"n": ${n}}`)
+    await confirm(page)
+    await dialog.getByText("It is kept").waitFor()
+    await dialog.getByRole("button", { name: "Close" }).click()
+  }
+  const kept = async () => (await server.get("/v1/topics/box/events")).items
+  const [first] = await kept()
+  await page.getByRole("link", { name: "box", exact: true }).click()
+  await button(page, `Remove… ${first.id}`).click()
+  await confirm(page)
+  await wait(async () => (await kept()).length === 1, "it stayed")
+  await button(page, "Policy…").click()
+  await dialog.getByLabel("An event is taken by").selectOption("all")
+  await dialog.getByLabel("Kept for").fill("2h")
+  await confirm(page)
+  await wait(async () => (await server.get("/v1/topics/box")).consume === "all", "no policy")
+  await button(page, "Remove all events…").click()
+  await confirm(page)
+  await wait(async () => (await kept()).length === 0, "they stayed")
+  await done(page)
+})
+
+test("dead letters are replayed and removed", async world => {
+  const { server } = world
+  for (const id of ["dead-1", "dead-2"]) {
+    await server.start_run("invoice", id, { topic: "never" }, { leftover_signals: "dead_letter" })
+    await server.until(id, run => run.status === "suspended")
+    await server.post(`/v1/runs/${id}/signals/late`, { id })
+    await server.post(`/v1/runs/${id}/cancel`, {})
+    await server.until(id, run => run.status === "cancelled")
+  }
+  const letters = async () => (await server.get("/v1/dead-letters")).items
+  const [one] = await wait(async () => (await letters()).length === 2 && letters(), "no dead letters")
+  const page = await open(world, "#/events")
+  await button(page, `Remove… ${one.id}`).click()
+  await confirm(page)
+  await wait(async () => (await letters()).length === 1, "it stayed")
+  const [other] = await letters()
+  const answered = page.waitForResponse(answer => answer.url().includes(`/v1/dead-letters/${other.id}/replay`))
+  await button(page, `Replay ${other.id}`).click()
+  await answered
+  page.troubles = page.troubles.filter(text => !/40\d/.test(text)) // its run has ended: the server says so
+  await done(page)
+})
+
+test("tokens are made, shown once, and removed", async world => {
+  const { server } = world
+  const page = await open(world, "#/tokens")
+  await button(page, "New token…").click()
+  await page.locator("dialog").getByLabel("Name").fill("screen")
+  await page.locator("dialog").getByLabel("Scope").selectOption("read")
+  await confirm(page)
+  await page.locator("dialog pre", { hasText: /^abide_/ }).waitFor()
+  await page.locator("dialog").getByRole("button", { name: "Close" }).click()
+  assert.deepEqual((await server.get("/v1/tokens")).items.find(each => each.name === "screen").scopes, ["read"])
+  await button(page, "Remove… screen").click()
+  await confirm(page)
+  await wait(async () => !(await server.get("/v1/tokens")).items.some(each => each.name === "screen"), "it stayed")
+  await done(page)
+})
+
 test("names, payloads and sources from others are text", async world => {
   const { server } = world
   await server.deploy("hostile", `// ${HOSTILE} </script><script>alert(1)</script>\nconst it = Inputs\nreturn await Signal.when(${JSON.stringify(HOSTILE)})`)
@@ -225,16 +370,15 @@ test("the palette, the list of keys and the keys lead somewhere", async world =>
   await done(page)
 })
 
-test("a list of thousands stays small in the document", async world => {
+test("a long list stays small in the document", async world => {
   const { server } = world
-  for (let n = 0; n < 20; n++) await Promise.all(Array.from({ length: 40 }, (_, at) => server.start_run("note", `crowd-${n}-${at}`, {}, { start_at: "2036-01-01T00:00:00Z" })))
-  const page = await open(world, "#/runs?q=workflow%3Anote")
+  for (let n = 0; n < 20; n++) await Promise.all(Array.from({ length: 40 }, (_, at) => server.start_run("note", `crowd-${n}-${at}`, {}, { start_at: "2036-01-01T00:00:00Z", tags: ["crowd"] })))
+  const page = await open(world, "#/runs?q=tag%3Acrowd")
   await wait(async () => {
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
-    return await page.getByText("812 runs.", { exact: true }).count() === 1
+    return await page.getByText("800 runs.", { exact: true }).count() === 1 && await page.locator("#rows a", { hasText: /^crowd-0-/ }).count() > 0
   }, "not all were loaded")
   assert.ok(await page.evaluate(() => document.querySelectorAll("*").length) < 2000)
-  await page.locator("#rows a", { hasText: /^note-1$/ }).waitFor()
   await done(page)
 })
 

@@ -46,8 +46,12 @@ export async function fill(server) {
   await server.deploy("note", NOTE)
   await server.deploy("pickup", PICKUP)
   for (let n = 1; n <= 12; n++) await server.start_run("note", `note-${n}`, { text: `note ${n}` }, { tags: [n % 2 ? "eu" : "us"] })
+  await server.call("PUT", "/v1/schedules/nightly", { workflow: "note", cron: "30 2 * * *", timezone: "Europe/Berlin", input: { text: "nightly" } })
+  await server.post("/v1/tokens", { name: "laptop", scopes: ["client"] })
   await server.start_run("broken", "broken-1", { items: [{}] })
   await server.start_run("invoice", "invoice-1")
+  await server.call("PUT", "/v1/topics/payments", { consume: "all", expire: "24h" })
+  await server.post("/v1/events/stock", { item: "lamp", left: 3 })
   // One that waits for a person, one whose task will be tried again in an hour, one that waits for a worker.
   for (const id of ["order-1", "order-2"]) {
     await server.start_run("order", id, INPUT, { tags: ["eu"] })

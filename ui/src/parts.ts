@@ -44,6 +44,15 @@ export const facts = (rows: [string, Piece | string | null | undefined][]): Temp
   <dl>${rows.filter(([, value]) => value !== null && value !== undefined && value !== nothing && value !== "")
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`
 
+// A table that scrolls sideways where there is no room. An empty one says so.
+export const table = (name: string, head: string[], rows: unknown[][], none: string): TemplateResult => rows.length === 0 ? empty(none) : html`
+  <div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr>${head.map(each => html`<th scope="col">${each || html`<span class="hidden">Actions</span>`}</th>`)}</tr></thead>
+  <tbody>${rows.map(row => html`<tr>${row.map((cell, at) => html`<td class=${at === row.length - 1 && head[at] === "" ? "right" : ""}>${cell}</td>`)}</tr>`)}</tbody></table></div>`
+
+// A button within a row: its name says which row it is about.
+export const small = (word: string, about: string, does: () => unknown, kind = ""): TemplateResult =>
+  html`<button class="small-button ${kind}" aria-label="${word} ${about}" @click=${does}>${word}</button> `
+
 // ---- values ----
 
 const CHILDREN_MAX = 200

@@ -150,6 +150,16 @@ export function runView({ name: id }: Place): View {
     },
   })
 
+  const retry = (): void => ask({
+    title: `Retry ${id}`, button: "Retry", text: "A new run goes on at the last place where this one was well. This one stays as it is. If the cause is in the source, deploy first and fork instead.",
+    fields: [{ name: "id", label: "Id of the new run", hint: "Empty: one is made." }],
+    commands: ({ id: other }) => [cli("wf", "retry", id, ...(other ? ["--id", other] : [])), curl("POST", `/v1/runs/${segment(id)}/retry`, JSON.stringify(other ? { id: other } : {}))],
+    action: async ({ id: other }) => {
+      const made = await call<Run>("POST", `${path}/retry`, JSON.stringify(other ? { id: other } : {}))
+      go(href("runs", made.id))
+    },
+  })
+
   const removeSignal = (one: Pending): void => ask({
     title: `Remove the signal ${one.name}?`, button: "Remove the signal", isDanger: true, text: "The run has not taken it, and will not see it.",
     commands: () => [curl("DELETE", `/v1/runs/${segment(id)}/signals?id=${segment(one.id)}`)],
@@ -170,6 +180,7 @@ export function runView({ name: id }: Place): View {
     return html`<div class="row actions">
       ${isLive && it.status !== "paused" ? html`<button @click=${() => simple("pause", "paused")}>Pause</button>` : nothing}
       ${it.status === "paused" ? html`<button class="primary" @click=${() => simple("resume", "goes on")}>Resume</button>` : nothing}
+      ${it.status === "failed" ? html`<button class="primary" @click=${retry}>Retry…</button>` : nothing}
       ${isLive ? html`<button @click=${() => signal()}>Signal…</button>` : nothing}
       ${it.status === "suspended" && it.idle_since && !it.released ? html`<button @click=${() => simple("release", "released from memory")}>Release</button>` : nothing}
       ${it.status === "suspended" && it.released ? html`<button @click=${() => simple("load", "loaded into memory")}>Load</button>` : nothing}

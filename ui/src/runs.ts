@@ -6,17 +6,19 @@
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { repeat } from "lit-html/directives/repeat.js"
-import { call, get, query, runPath } from "./api"
+import { call, get, query, Refused, runPath } from "./api"
 import { draw, reload, say, type View } from "./app"
 import { ask } from "./dialog"
-import { KEYS, parse } from "./filter"
 import { cli, count, errorText, waitText } from "./format"
 import { css, empty, state, when, type Piece } from "./parts"
 import { go, href, keep, type Place } from "./route"
-import { isOver, STATES, type Page, type RunItem, type Stats, type WorkflowItem } from "./types"
+import { isOver, STATES, type Page, type RunItem, type Stats } from "./types"
 
 const PAGE = 100, MARGIN = 12, ROWS_MAX = 50_000
 const AT_ONCE = 6 // requests of one action on many
+const EXAMPLES: [string, string][] = [["status:failed,paused", "in one of these states"], ["workflow:order", "of this workflow; workflow~ord: whose name has the text"], ["tag:eu", "with this tag"],
+  ["waiting:approval", "that wait for this signal, topic, task or child"], ["age>2h", "older than that; idle>1h, changed<5m likewise"], ["state.customer=42", "whose script has set this with State.set"],
+  ["error~timeout", "whose error has the text"], ["parent:order-1", "children of this run"], ["order-17", "whose id, workflow or tags have the text"], ["-tag:test", "for which the term does not hold"]]
 
 interface Loaded { cursor: string | null; items: RunItem[]; next: string | null }
 
@@ -30,7 +32,7 @@ export function runsView(place: Place): View {
   let text = place.options.get("q") ?? ""
   let pages: Loaded[] = [], problem = "", isLoading = false, generation = 0
   let stats: Stats | null = null
-  let workflows: string[] = []
+  let completions: string[] = []
   let cursor = -1 // the row that the keyboard is on
   const chosen = new Set<string>()
 
@@ -47,14 +49,14 @@ export function runsView(place: Place): View {
   }
 
   async function fetchPage(at: string | null): Promise<Loaded> {
-    const filter = parse(text)
-    const page = await get<Page<RunItem>>(`/v1/runs${query({ ...filter.values, limit: PAGE, cursor: at })}`)
+    const page = await get<Page<RunItem>>(`/v1/runs${query({ q: text.trim(), limit: PAGE, cursor: at })}`)
     return { cursor: at, items: page.items, next: page.next }
   }
 
   // The first page again, before what was loaded after it.
   function mergeFirst(fresh: Loaded): void {
     const old = pages[0], last = fresh.items.at(-1)
+    if (old && !last && fresh.next !== null && old.items.length === 0) return // what was looked at has none; the pages behind it may
     if (!old || !last || fresh.next === null) {
       pages = [fresh]
       return
@@ -70,14 +72,16 @@ export function runsView(place: Place): View {
 
   async function load(): Promise<void> {
     const mine = generation
-    const filter = parse(text)
-    problem = filter.problem
     if (problem) return
-    const [first, newStats, names] = await Promise.all([fetchPage(null), get<Stats>("/v1/stats"),
-      workflows.length ? null : get<Page<WorkflowItem>>("/v1/workflows?limit=1000")])
+    let first: Loaded
+    try {
+      [first, stats] = await Promise.all([fetchPage(null), get<Stats>("/v1/stats")])
+    } catch (error) {
+      if (!(error instanceof Refused) || error.code !== "BAD_FILTER") throw error
+      if (mine === generation) problem = error.message
+      return
+    }
     if (mine !== generation) return
-    stats = newStats
-    if (names) workflows = [...new Set(names.items.map(each => each.name))].sort()
     mergeFirst(first)
     const [from, to] = range(rows().length)
     let at = 0
@@ -109,6 +113,7 @@ export function runsView(place: Place): View {
 
   function search(to: string): void {
     text = to
+    problem = ""
     generation++
     pages = []
     chosen.clear()
@@ -161,10 +166,17 @@ export function runsView(place: Place): View {
     return html`<a class="chip ${number ? "" : "none"}" href=${href("runs", "", { q: isOn ? rest : `${rest} ${part}`.trim() })} aria-current=${isOn ? "true" : nothing}>${state(name)}<b>${count(number)}</b></a>`
   }
 
-  const completions = (): string[] => {
-    const words = text.split(/\s+/), last = words.pop() ?? "", head = words.length ? `${words.join(" ")} ` : ""
-    const all = [...STATES.map(each => `status:${each}`), ...workflows.map(each => `workflow:${each}`), ...KEYS.map(each => each.example)]
-    return all.filter(each => each.startsWith(last)).slice(0, 40).map(each => head + each)
+  // What may follow, as texts for the whole box. The server counts bytes.
+  async function complete(): Promise<void> {
+    const asked = text, whole = new TextEncoder().encode(asked), read = new TextDecoder()
+    try {
+      const answer = await get<{ completions: { text: string; from: number; to: number }[] }>(`/v1/filter${query({ q: asked })}`)
+      if (asked !== text) return
+      completions = answer.completions.map(each => read.decode(whole.slice(0, each.from)) + each.text + read.decode(whole.slice(each.to)))
+      draw()
+    } catch {
+      completions = []
+    }
   }
 
   const row = (run: RunItem, at: number): TemplateResult => html`
@@ -184,7 +196,8 @@ export function runsView(place: Place): View {
   function listView(): Piece {
     const all = rows()
     if (problem) return html`<p class="problem" role="alert">${problem}</p>`
-    if (all.length === 0) return pages.length ? html`<div class="card">${empty(text ? "No run is like that." : html`No runs yet. <a href=${href("workflows")}>Start one</a>.`)}</div>` : html`<div class="card">${empty("Loading…")}</div>`
+    if (all.length === 0 && pages.at(-1)?.next) void loadMore()
+    if (all.length === 0) return pages.length && !pages.at(-1)?.next ? html`<div class="card">${empty(text ? "No run is like that." : html`No runs yet. <a href=${href("workflows")}>Start one</a>.`)}</div>` : html`<div class="card">${empty("Loading…")}</div>`
     const [first, last] = range(all.length), height = rowHeight()
     if (last > all.length - 2 * MARGIN) void loadMore()
     const isAll = all.every(run => chosen.has(run.id))
@@ -251,12 +264,12 @@ export function runsView(place: Place): View {
         <input id="search" name="q" type="search" list="search-list" autocomplete="off" spellcheck="false" placeholder="status:failed workflow:order tag:eu" .value=${text}
           @input=${(event: Event) => {
             text = (event.target as HTMLInputElement).value
+            void complete()
             if (text === "") search("")
-            else draw()
           }}>
-        <datalist id="search-list">${completions().map(each => html`<option value=${each}></option>`)}</datalist>
+        <datalist id="search-list">${completions.map(each => html`<option value=${each}></option>`)}</datalist>
         <button class="primary">Search</button>
-        <details class="menu"><summary>Filters</summary><div class="menu-body"><dl class="keys">${KEYS.map(each => html`<dt><code>${each.example}</code></dt><dd>${each.meaning}</dd>`)}</dl></div></details>
+        <details class="menu"><summary>Filters</summary><div class="menu-body"><dl class="keys">${EXAMPLES.map(([example, meaning]) => html`<dt><code>${example}</code></dt><dd>${meaning}</dd>`)}</dl></div></details>
       </form>
       <nav class="chips" aria-label="By state">${STATES.map(chip)}</nav>
       ${bar()}${listView()}`,

@@ -70,5 +70,34 @@ export interface Finding {
   severity: string; code: string; message: string; hint: string | null; file: string; line: number; column: number; excerpt: string
 }
 
+export interface Queue {
+  name: string; queued: number; blocked: number; running: number; oldest_at: string | null; oldest_age_seconds: number; set: boolean; paused: boolean
+  max_running: number; max_per_key: number; rate_count: number; rate_period: string | null; opens_at: string | null
+}
+
+export interface Worker {
+  id: string; node: string; queues: string[]; names: string[] | null; present: boolean; waiting?: number; last_claim_at?: string | null
+  handed_out?: number; completed?: number; failed?: number
+}
+
+export interface Schedule {
+  name: string; workflow: string; input: Json; cron?: string; every?: string; at?: string; timezone: string; jitter: string; overlap: string; catch_up: string
+  tags: string[]; paused: boolean; next_at: string | null; last_at: string | null; last_run_id: string | null; started: number; skipped: number
+  missed: number; failed: number; last_error: string | null
+}
+
+export interface Topic { name: string; consume: string; visible: string; expire: string | null; cap: number; pending: number; full: boolean; waiters?: string[] }
+
+export interface DeadLetter {
+  id: string; event_id: string | null; run_id: string | null; topic: string | null; name: string | null; reason: string
+  created_at: string | null; expires_at: string | null; payload: Json
+}
+
+export interface Node {
+  id: number; name: string; version: string | null; alive: boolean; started_at: string | null; lease_until: string | null; executing: number; resident: number
+}
+
+export interface Token { id: string; name: string; scopes: string[]; hint: string; created_at: string | null; expires_at: string | null; expired: boolean }
+
 export const STATES = ["pending", "running", "suspended", "paused", "completed", "failed", "cancelled"] as const
 export const isOver = (status: string): boolean => status === "completed" || status === "failed" || status === "cancelled"

@@ -339,7 +339,7 @@ class PageTest(ServerTest):
 
     def test_what_the_page_asks_for_exists(self):
         body = self.server.get("/").body
-        paths = set(re.findall(r"(/v1/[a-z]+)\b", body)) - {"/v1/events"}
+        paths = set(re.findall(r"(/v1/[a-z-]+)\b", body)) - {"/v1/events"}
         self.assertGreater(len(paths), 3)
         for path in sorted(paths):
             self.assertEqual(self.server.get(path).status, 200, path)
