@@ -141,6 +141,8 @@ MUST_CHECK Status flow_snapshot_module_hash(Str bytes, char ret_hash[65], Diag *
 // "waits":[…],"bytes":n,"variables":[{"name","function","bytes"}…]}; variables of a frame are
 // views (snapshot/view.h), and `depth` says how many levels of them are shown.
 void flow_vm_inspect(FlowVm *vm, uint32_t depth, Buf *ret_json);
+// The same with more of each text, for those who compare.
+void flow_vm_inspect_long(FlowVm *vm, uint32_t depth, Buf *ret_json);
 // The view of one value: "order.items[3].price", of the innermost frame that has the variable.
 // Codes: BAD_PATH, VARIABLE_NOT_FOUND.
 MUST_CHECK Status flow_vm_inspect_path(FlowVm *vm, Str path, uint32_t depth, Buf *ret_json,

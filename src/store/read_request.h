@@ -23,6 +23,7 @@
     READ(STEPS, steps, list_steps, const StepFilter *, LogPage)                                    \
     READ(STATE, state, find_state, const StateRef *, Str)                                          \
     READ(STATES, states, list_states, RunRef, StateList)                                           \
+    READ(SNAPSHOTS, snapshots, list_snapshots, const SnapshotFilter *, SnapshotPage)               \
     READ(EVENTS, events, list_events, const EventFilter *, EventPage)                              \
     READ(SIGNALS, signals, list_signals, const SignalFilter *, EventPage)                          \
     READ(TOPIC, topic, find_topic, Str, TopicStat)                                                 \

@@ -141,6 +141,19 @@ typedef struct StateList {
     size_t count;
 } StateList;
 
+// ---- kept snapshots ----
+
+typedef struct SnapshotFilter {
+    RunRef run;
+    PageSpec page; // after: a number
+} SnapshotFilter;
+
+typedef struct SnapshotPage {
+    SnapshotRow *rows;
+    size_t count;
+    int64_t next; // 0 = that was all
+} SnapshotPage;
+
 // ---- events and topics ----
 
 typedef struct EventPage {

@@ -58,6 +58,12 @@ MUST_CHECK Status store_find_state(Store *store, Arena *arena, const StateRef *s
 MUST_CHECK Status store_list_states(Store *store, Arena *arena, RunRef run, StateList *ret_list,
                                     Diag *diag);
 
+// ---- kept snapshots ----
+
+// Beginnings of turns of a script, oldest first.
+MUST_CHECK Status store_list_snapshots(Store *store, Arena *arena, const SnapshotFilter *filter,
+                                       SnapshotPage *ret_page, Diag *diag);
+
 // ---- events and topics ----
 
 // Pending events of a topic, pending signals of a run: in the order in which they will be taken.

@@ -157,9 +157,17 @@ export class Client {
       yield entry
   }
 
+  turns(runId, options = {}) {
+    return pages(this.transport, path`/v1/runs/${runId}/turns`, fields("turns", options, "limit"))
+  }
+
+  async diff(runId, fromTurn, toTurn) {
+    return this.transport.call("GET", path`/v1/runs/${runId}/diff`, { query: { from: fromTurn, to: toTurn } })
+  }
+
   async snapshot(runId, options = {}) {
     return this.transport.call("GET", path`/v1/runs/${runId}/snapshot`,
-      { query: fields("snapshot", options, "depth path") })
+      { query: fields("snapshot", options, "depth path turn") })
   }
 
   // ---- signals and events ----

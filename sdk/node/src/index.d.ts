@@ -120,6 +120,26 @@ export interface PostMortem {
   causes: { type?: string; message?: string; code?: string }[]
 }
 
+/** The beginning of a turn that is kept. */
+export interface Turn {
+  turn: number
+  bytes: number
+  after: number
+  last: number
+  file: string | null
+  line: number | null
+  column: number | null
+  function: string | null
+}
+
+export interface TurnDiff {
+  run_id: string
+  from: { turn: number | null; file: string | null; line: number | null; column: number | null; function: string | null }
+  to: { turn: number | null; file: string | null; line: number | null; column: number | null; function: string | null }
+  changes: { function: string | null; path: string; change: string; from: string | null; to: string | null }[]
+  more: boolean
+}
+
 export interface Snapshot {
   run_id: string
   kind: string
@@ -707,7 +727,11 @@ export class Client {
   /** The log of a run as it is written, until the run has ended; goes on where a connection broke. */
   stream(runId: string, options?: { after?: number; signal?: AbortSignal }): AsyncGenerator<LogEntry, void>
   /** Where its script stands. */
-  snapshot(runId: string, options?: { depth?: number; path?: string }): Promise<Snapshot>
+  snapshot(runId: string, options?: { depth?: number; path?: string; turn?: number }): Promise<Snapshot>
+  /** Its turns whose beginning is kept, oldest first. */
+  turns(runId: string, options?: PageOptions): AsyncGenerator<Turn, void>
+  /** What changed in its variables between two kept turns; one that is not given is now. */
+  diff(runId: string, fromTurn?: number, toTurn?: number): Promise<TurnDiff>
   /** Sends a signal to one run. It is kept until the run takes it. */
   signal(runId: string, name: string, payload?: Json, options?: SendOptions):
     Promise<{ event_id: string; delivered: boolean; duplicate: boolean }>

@@ -225,11 +225,21 @@ class Client:
                                after=given(after=after)["after"]):
             yield entry
 
-    def snapshot(self, run_id: str, *, depth: Optional[int] = None,
-                 path: Optional[str] = None) -> JsonObject:
+    def turns(self, run_id: str, *, page_size: Optional[int] = None) -> Iterator[JsonObject]:
+        """Its turns whose beginning is kept, oldest first."""
+        return pages(self.transport, path("/v1/runs/", run_id, "/turns"), given(page_size=page_size))
+
+    def diff(self, run_id: str, from_turn: Optional[int] = None,
+             to_turn: Optional[int] = None) -> JsonObject:
+        """What changed in its variables between two kept turns; one that is not given is now."""
+        turns = {"from": from_turn, "to": to_turn}
+        return self.transport.call("GET", path("/v1/runs/", run_id, "/diff"), query=turns)
+
+    def snapshot(self, run_id: str, *, depth: Optional[int] = None, path: Optional[str] = None,
+                 turn: Optional[int] = None) -> JsonObject:
         """Where its script stands: frames with variables, waits, bytes; how it looked when it failed."""
         return self.transport.call("GET", "%s/snapshot" % _run_path(run_id),
-                                   query=given(depth=depth, path=path))
+                                   query=given(depth=depth, path=path, turn=turn))
 
     # ---- signals and events ----
 

@@ -126,7 +126,7 @@ _KINDS.update({name: _time for name in (
     "at", "created_after", "created_before", "from", "idle_before", "start_at", "to")})
 _KINDS.update({name: _integer for name in (
     "after", "attempts", "cap", "depth", "iteration", "max", "max_per_key", "max_running",
-    "page_size", "priority", "rate_count")})
+    "page_size", "priority", "rate_count", "turn")})
 _KINDS.update({name: _duration for name in (
     "catch_up", "delay", "every", "expire", "expires", "grace", "heartbeat_timeout", "jitter",
     "lease", "rate_period", "retry_delay", "retry_max_delay", "schedule_timeout", "timeout", "ttl",

@@ -393,6 +393,23 @@ static void print_json(const JsonValue *run, const ListItems *steps, const JsonV
     buf_done(&text);
 }
 
+// How it looked when a kept turn began.
+static bool show_turn(Session *session, Str id, Str turn) {
+    Str path = session_path(session, "/v1/runs/%s/snapshot", id, STR_NULL);
+    path = arena_printf(&session->arena, "%.*s?depth=1&turn=%.*s", STR_ARG(path), STR_ARG(turn));
+    if (!session_get(session, path)) return false;
+    if (session->format == OUTPUT_JSON) {
+        output_json_line(stdout, session->answer.json->raw);
+    } else if (session->format == OUTPUT_IDS) {
+        output_id(stdout, id);
+    } else {
+        print_line(session, "run", id, PAINT_NONE);
+        print_line(session, "turn", turn, PAINT_NONE);
+        print_frames(session, json_member(session->answer.json, STR("frames")), "stood at");
+    }
+    return session_flush(session);
+}
+
 // Where it stands; NULL when that cannot be seen, which is no reason not to show the rest.
 static const JsonValue *get_snapshot(Session *session, Str id) {
     Diag diag;
@@ -430,6 +447,11 @@ static void show(VerbCall *call) {
     Session *session = &call->session;
     Str id = verb_operand(call, 0);
     bool is_following = verb_flag(call, "follow");
+    Str turn = verb_text(call, "turn");
+    if (!str_is_null(turn)) {
+        (void)show_turn(session, id, turn);
+        return;
+    }
     if (is_following && session->format == OUTPUT_JSON) (void)follow_print_log(session, id);
     else if (show_run(session, id) && is_following) {
         putchar('\n');
@@ -440,12 +462,13 @@ static void show(VerbCall *call) {
 static const VerbOption options[] = {
     {"follow", 'f', NULL, "go on with the history, and what happens until it ends", VALUE_FLAG,
      VERB_WORKS},
+    {"turn", 't', "N", "how it looked when that kept turn began (abide wf turns)", VALUE_NUMBER, 0},
     {0},
 };
 
 const Verb wf_show_verb = {
     .kind = VERB_CALL,
-    .usage = "abide wf show RUN [--follow] [options]",
+    .usage = "abide wf show RUN [--follow] [--turn N] [options]",
     .about = "Shows a run: its status, what it waits for and since when, when it wakes by "
              "itself, where its\nscript stands, its tasks and steps, its result or error, "
              "and what to do next.",

@@ -176,6 +176,89 @@ static const Verb retry_verb = {
     .product = "id",
 };
 
+// ---- time travel ----
+
+static Str turn_place(Session *session, const JsonValue *item) {
+    Str file = field_text(item, "file");
+    if (str_is_null(file)) return STR("unknown");
+    return arena_printf(&session->arena, "%.*s:%lld:%lld", STR_ARG(file),
+                        (long long)field_count(item, "line"),
+                        (long long)field_count(item, "column"));
+}
+
+static const ListColumn turn_columns[] = {
+    {{"TURN", true, false}, "turn", CELL_TEXT, NULL},
+    {{"BEGAN AT", false, true}, "file", CELL_TEXT, turn_place},
+    {{"FUNCTION", false, true}, "function", CELL_TEXT, NULL},
+    {{"BYTES", true, false}, "bytes", CELL_TEXT, NULL},
+};
+static const Verb turns_verb = {
+    .kind = VERB_LIST,
+    .usage = "abide wf turns RUN [options]",
+    .about = "Lists the turns of a run whose beginning is kept, oldest first.\nA turn is what a "
+             "script does between two waits; keepSnapshots says how many are kept.",
+    .example = "abide wf turns order-7\nabide wf show order-7 --turn 2",
+    .path = "/v1/runs/%s/turns",
+    .id_field = "turn",
+    .columns = turn_columns,
+    .column_count = COUNT_OF(turn_columns),
+};
+
+static void print_side(Session *session, const char *label, const JsonValue *side) {
+    Str turn = field_text(side, "turn"), place = turn_place(session, side);
+    if (str_is_null(turn)) turn = STR("now");
+    printf("%s turn %.*s, %.*s\n", label, STR_ARG(turn), STR_ARG(place));
+}
+
+static void print_change(const JsonValue *change) {
+    Str kind = field_text(change, "change");
+    Buf line;
+    buf_init(&line, 1 << 20);
+    bool is_added = str_equal(kind, STR("added")), is_removed = str_equal(kind, STR("removed"));
+    buf_append_cstr(&line, is_added ? "+ " : is_removed ? "- " : "~ ");
+    output_clean(&line, field_text(change, "path"), 0);
+    buf_append_cstr(&line, ": ");
+    if (!is_added) output_clean(&line, field_text(change, "from"), 0);
+    if (!is_added && !is_removed) buf_append_cstr(&line, " -> ");
+    if (!is_removed) output_clean(&line, field_text(change, "to"), 0);
+    output_json_line(stdout, buf_str(&line));
+    buf_done(&line);
+}
+
+static void diff_run(VerbCall *call) {
+    Session *session = &call->session;
+    Str id = verb_operand(call, 0), to = verb_operand(call, 2);
+    Buf path;
+    buf_init(&path, 1 << 16);
+    buf_append_str(&path, session_path(session, call->verb->path, id, STR_NULL));
+    client_put_query(&path, "from", verb_operand(call, 1));
+    if (!str_is_null(to)) client_put_query(&path, "to", to);
+    bool is_ok = session_get(session, arena_str(&session->arena, buf_str(&path)));
+    buf_done(&path);
+    if (!is_ok || !session_says_words(session, id)) return;
+    const JsonValue *answer = session->answer.json;
+    print_side(session, "from", json_member(answer, STR("from")));
+    print_side(session, "to  ", json_member(answer, STR("to")));
+    const JsonValue *changes = json_member(answer, STR("changes"));
+    if (changes == NULL) return;
+    JSON_EACH (change, changes) {
+        print_change(change);
+    }
+    if (field_flag(answer, "more")) printf("and more\n");
+}
+
+static const Verb diff_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide wf diff RUN TURN [TURN] [options]",
+    .about = "Shows what changed in the variables of a script between two kept turns, or since "
+             "one.",
+    .example = "abide wf diff order-7 2 5\nabide wf diff order-7 2",
+    .path = "/v1/runs/%s/diff",
+    .operand_min = 2,
+    .operand_max = 3,
+    .act = diff_run,
+};
+
 // ---- result and watch ----
 
 static void print_result(VerbCall *call) {
@@ -235,6 +318,8 @@ static const CliCommand commands[] = {
     {"rewind", "set a run back to a step", NULL, NULL, &rewind_verb},
     {"fork", "start a new run from a step of another one", NULL, NULL, &fork_verb},
     {"retry", "take up failed runs where they were last well", NULL, NULL, &retry_verb},
+    {"turns", "list turns of a run that can be looked at", NULL, NULL, &turns_verb},
+    {"diff", "show what changed in the variables between two turns", NULL, NULL, &diff_verb},
     {"rm", "remove ended runs", NULL, NULL, &rm_verb},
     {"signals", "list signals that a run has not taken", NULL, NULL, &wf_signals_verb},
     {"rm-signals", "remove signals that a run has not taken", NULL, NULL, &wf_rm_signals_verb},

@@ -307,7 +307,7 @@ static void report_init(Report *report, FlowVm *vm, JsonWriter *json, Buf *scrat
                                   .text_max = VIEW_TEXT_MAX};
 }
 
-void flow_vm_inspect(FlowVm *vm, uint32_t depth, Buf *ret_json) {
+static void inspect_with(FlowVm *vm, uint32_t depth, uint32_t text_max, Buf *ret_json) {
     SnapshotWriter writer;
     JsonWriter json;
     Buf scratch;
@@ -315,6 +315,7 @@ void flow_vm_inspect(FlowVm *vm, uint32_t depth, Buf *ret_json) {
     json_writer_init(&json, ret_json, STR_NULL);
     report_init(&report, vm, &json, &scratch);
     report.depth = depth;
+    report.viewer.text_max = text_max;
     snapshot_writer_init(&writer, vm, true);
     snapshot_walk(&writer);
     json_write_object_begin(&json);
@@ -327,6 +328,14 @@ void flow_vm_inspect(FlowVm *vm, uint32_t depth, Buf *ret_json) {
     json_write_object_end(&json);
     snapshot_writer_done(&writer);
     buf_done(&scratch);
+}
+
+void flow_vm_inspect(FlowVm *vm, uint32_t depth, Buf *ret_json) {
+    inspect_with(vm, depth, VIEW_TEXT_MAX, ret_json);
+}
+
+void flow_vm_inspect_long(FlowVm *vm, uint32_t depth, Buf *ret_json) {
+    inspect_with(vm, depth, VIEW_LONG_MAX, ret_json);
 }
 
 // --- one variable
@@ -419,7 +428,7 @@ static void put_property(Report *report, FlowObject *error, FlowKey key, const c
     buf_clear(report->scratch);
     FlowString *text = flow_as_string(value);
     uint32_t length = flow_string_length(text);
-    if (length > VIEW_CAUSE_MAX) text = flow_string_substring(report->vm, text, 0, VIEW_CAUSE_MAX);
+    if (length > VIEW_LONG_MAX) text = flow_string_substring(report->vm, text, 0, VIEW_LONG_MAX);
     flow_string_to_utf8(report->vm, text, report->scratch);
     json_put_string(report->json, name, buf_str(report->scratch));
 }

@@ -12,7 +12,7 @@
 enum {
     VIEW_TEXT_MAX = 60,       // units of a string among others
     VIEW_WHOLE_MAX = 1 << 16, // … and of one that was asked for
-    VIEW_CAUSE_MAX = 1000,
+    VIEW_LONG_MAX = 1000,
     VIEW_ITEMS_MAX = 100,
     VIEW_NODES_MAX = 20000
 };

@@ -96,9 +96,10 @@ static void put_schema(JsonWriter *json, const char *type_text) {
         put_items(json, STR("object"), is_nullable);
     } else if (type.data[0] == '[') {
         put_items(json, (Str){type.data + 1, type.len - 2}, is_nullable);
-    } else {
-        ASSERT(is_nullable); // one that is always there has never been needed
+    } else if (is_nullable) {
         put_maybe(json, type);
+    } else {
+        put_ref(json, "schemas", type);
     }
 }
 

@@ -133,16 +133,10 @@ static const Field view[] = {
     {"items", "[View]", false, "What is in it."},
     {"left_out", "integer", false, "Items that are not shown."},
     {0}};
-static const Field source_line[] = {
-    {"line", "integer", true, ""}, {"text", "string", true, ""}, {0}};
-static const Field cause[] = {{"type", "string", false, ""},
-                              {"message", "string", false, ""},
-                              {"code", "string", false, ""},
-                              {0}};
 static const Field post_mortem[] = {
     {"frames", "[Frame]", true, "As the exception left them, the innermost first."},
-    {"excerpt", "[SourceLine]", true, "The source around the place."},
-    {"causes", "[Cause]", true, "Of the error, the nearest first."},
+    {"excerpt", "objects", true, "The source around the place: {line, text}."},
+    {"causes", "objects", true, "Of the error, the nearest first: {type, message, code}."},
     {0}};
 static const Field frame[] = {{"file", "string", true, ""},
                               {"line", "integer", true, ""},
@@ -167,6 +161,37 @@ static const Field snapshot[] = {
     {"value", "View?", true, "What `path` names."},
     {"failure", "PostMortem?", true, "Of a script that failed: how it looked then."},
     {0}};
+static const Field turn[] = {
+    {"turn", "integer", true, "Its number."},
+    {"bytes", "integer", true, "Of the snapshot it began with."},
+    {"after", "integer", true, "The last entry of the log before it."},
+    {"last", "integer", true, "Its own last entry."},
+    {"file", "string?", true, "Where the script stood; null when the snapshot cannot be opened."},
+    {"line", "integer?", true, ""},
+    {"column", "integer?", true, ""},
+    {"function", "string?", true, ""},
+    {0}};
+static const Field turn_list[] = {{"items", "[Turn]", true, "Oldest first."},
+                                  {"next", "string?", true, "Cursor of the next page."},
+                                  {0}};
+static const Field diff_side[] = {{"turn", "integer?", true, "Null: as it is now."},
+                                  {"file", "string?", true, ""},
+                                  {"line", "integer?", true, ""},
+                                  {"column", "integer?", true, ""},
+                                  {"function", "string?", true, ""},
+                                  {0}};
+static const Field variable_change[] = {{"function", "string?", true, ""},
+                                        {"path", "string", true, "`order.items[3].price`"},
+                                        {"change", "string", true, "added, removed or changed"},
+                                        {"from", "string?", true, "What it was, as text."},
+                                        {"to", "string?", true, "What it is."},
+                                        {0}};
+static const Field diff[] = {{"run_id", "string", true, ""},
+                             {"from", "DiffSide", true, ""},
+                             {"to", "DiffSide", true, ""},
+                             {"changes", "[VariableChange]", true, "At most 1,000."},
+                             {"more", "boolean", true, "There are more."},
+                             {0}};
 static const Field rewound[] = {{"changed", "boolean", true, ""},
                                 {"position", "integer", true, "What was dropped begins here."},
                                 {"dropped", "integer", true, "Checkpoints."},
@@ -496,12 +521,15 @@ static const Schema schemas[] = {
     {"Entry", "An entry of a run's history.", NULL, entry},
     {"EntryList", "", NULL, entry_list},
     {"View", "A value of a script.", NULL, view},
-    {"SourceLine", "", NULL, source_line},
-    {"Cause", "", NULL, cause},
     {"PostMortem", "A script when it failed.", NULL, post_mortem},
     {"Frame", "", NULL, frame},
     {"Variable", "", NULL, variable},
     {"Snapshot", "Where a run stands.", NULL, snapshot},
+    {"Turn", "The beginning of a turn that is kept.", NULL, turn},
+    {"TurnList", "", NULL, turn_list},
+    {"DiffSide", "", NULL, diff_side},
+    {"VariableChange", "", NULL, variable_change},
+    {"Diff", "What changed in the variables.", NULL, diff},
     {"Rewound", "", NULL, rewound},
     {"Signalled", "", NULL, signalled},
     {"Published", "", NULL, published},

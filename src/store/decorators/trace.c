@@ -128,6 +128,7 @@ static RunRef read_subject(const ReadRequest *request) {
     case READ_STEP: return in->step->run;
     case READ_STEPS: return in->steps->run;
     case READ_STATE: return in->state->run;
+    case READ_SNAPSHOTS: return in->snapshots->run;
     case READ_SIGNALS: return in->signals->run;
     case READ_TASKS: return in->tasks->run;
     case READ_RUN_LOAD: return (RunRef){.key = in->run_load};
@@ -158,6 +159,7 @@ static size_t read_row_count(const ReadRequest *request) {
     case READ_LOG: return out->log.count;
     case READ_STEPS: return out->steps.count;
     case READ_STATES: return out->states.count;
+    case READ_SNAPSHOTS: return out->snapshots.count;
     case READ_EVENTS: return out->events.count;
     case READ_SIGNALS: return out->signals.count;
     case READ_TOPICS: return out->topics.count;

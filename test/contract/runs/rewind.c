@@ -588,6 +588,29 @@ static void task_results_of_a_c_workflow_stand_under_the_name_too(void **state) 
     assert_text(step_called(world, "charge", -1, OK).data, "7");
 }
 
+static void kept_snapshots_are_listed_by_number(void **state) {
+    World *world = *state;
+    park_through(world, 5);
+    SnapshotFilter filter = {{.id = STR("r")}, {.limit = 2}};
+    SnapshotPage page;
+    assert_int_equal(
+        store_list_snapshots(world->store, &world->arena, &filter, &page, &world->diag), OK);
+    assert_int_equal(page.count, 2);
+    assert_int_equal(page.rows[0].number, 2); // of four the last three are kept
+    assert_text(page.rows[0].snapshot, "s1");
+    assert_int_equal(page.next, 3);
+    filter.page.after = page.next;
+    assert_int_equal(
+        store_list_snapshots(world->store, &world->arena, &filter, &page, &world->diag), OK);
+    assert_int_equal(page.count, 1);
+    assert_text(page.rows[0].snapshot, "s3");
+    assert_int_equal(page.next, 0);
+    filter.run.id = STR("nobody");
+    assert_int_equal(
+        store_list_snapshots(world->store, &world->arena, &filter, &page, &world->diag),
+        ERR_NOT_FOUND);
+}
+
 int contract_rewind(void) {
     const struct CMUnitTest tests[] = {
         CASE(task_results_of_a_script_stand_under_the_name_and_iteration),
@@ -605,6 +628,7 @@ int contract_rewind(void) {
         CASE(rewind_cancels_tasks_and_children_begun_since),
         CASE(task_begun_again_under_its_key_is_queued_again),
         CASE(what_ended_since_is_delivered_again),
+        CASE(kept_snapshots_are_listed_by_number),
         CASE(rewind_fences_the_executor),
         CASE(ended_script_is_not_rewound),
         CASE(kept_snapshots_go_with_continue_as_and_with_the_run),

@@ -275,7 +275,7 @@ class SdkTypesTest(unittest.TestCase):
     # Schemas of /openapi.json and the interfaces that describe them.
     SCHEMAS = {
         "Wait": "Wait", "RunItem": "RunItem", "Run": "Run", "Entry": "LogEntry", "Snapshot": "Snapshot",
-        "Frame": "Frame", "View": "View", "PostMortem": "PostMortem",
+        "Frame": "Frame", "View": "View", "PostMortem": "PostMortem", "Turn": "Turn", "Diff": "TurnDiff",
         "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask",
         "Verdict": "Verdict", "WorkflowItem": "Workflow", "Deployed": "Deployed", "Finding": "Finding",
         "Findings": "Findings", "TopicItem": "Topic", "DeadLetter": "DeadLetter", "Schedule": "Schedule",
@@ -286,9 +286,9 @@ class SdkTypesTest(unittest.TestCase):
         "BulkResult": "BulkResult", "Completion": "Completion", "FilterRead": "FilterRead"}
     # Written where they are answered, because nothing else names them; or no answers of their own.
     INLINE = {
-        "Backfilled", "Cause", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "EventSchemas",
+        "Backfilled", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "DiffSide", "EventSchemas",
         "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
-        "Rewound", "RunResult", "Signalled", "SourceLine", "StartAndStop", "Topic", "Variable", "Version", "WhereCounts", "Word", "Workflow",
+        "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "Variable", "VariableChange", "Version", "WhereCounts", "Word", "Workflow",
         "WorkflowNames"}
 
     BEGIN = 'import { Client, Worker, ApiError } from "abide"\nconst client = new Client()\n;'
@@ -336,7 +336,7 @@ class SdkTypesTest(unittest.TestCase):
                 where = name + "." + member
                 self.assertEqual(declared[member]["required"], member in raw["required"], where)
                 kinds = item.get("type")
-                nullable = kinds is None or "null" in kinds or "anyOf" in item
+                nullable = "$ref" not in item and (kinds is None or "null" in kinds or "anyOf" in item)
                 self.assertEqual(declared[member]["nullable"], nullable, where)
                 if isinstance(kinds, list):
                     kinds = [kind for kind in kinds if kind != "null"][0]

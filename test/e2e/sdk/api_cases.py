@@ -200,6 +200,11 @@ class ApiTest:
         self.server.wait_for(run, "suspended", is_so=lambda run: run["waits"] and run["waits"][0]["on"] == "signal")
         self.assertGreater(len(call("steps", run, page_size=1)), 3)
         self.assertEqual({step["name"] for step in call("steps", run, name="two", iteration=0)}, {"two"})
+        turns = call("turns", run, page_size=1)
+        self.assertGreater(len(turns), 1)
+        first, second = turns[0]["turn"], turns[1]["turn"]
+        self.assertEqual(call("snapshot", run, turn=first)["frames"][0]["line"], turns[0]["line"])
+        self.assertEqual(call("diff", run, first, second)["to"]["turn"], second)
         self.assertEqual(call("fork", run, step="two", iteration=0, id="forked")["id"], "forked")
         self.assertGreater(call("rewind", run, "two", iteration=0)["dropped"], 0)
         self.assertEqual(self.refused(call, "retry", run, id="again").code, "RUN_NOT_FAILED")

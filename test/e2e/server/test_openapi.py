@@ -378,7 +378,10 @@ class ConformanceTest(unittest.TestCase):
         self.server.wait_for(broken, "failed")
         for who in (broken, broken, run, "nobody"):
             post(who, "retry")
-        for query in ("depth=2&path=x", "depth=17", "path=%5B"):
+        for who in (run, "nobody"):
+            for part in ("turns", "diff?from=1", "diff?from=99&to=1"):
+                self.server.get("/v1/runs/%s/%s" % (who, part))
+        for query in ("depth=2&path=x", "depth=17", "path=%5B", "turn=99", "turn=1"):
             self.server.get("/v1/runs/%s/snapshot?%s" % (run, query))
         post(broken, "retry", id="first")
         post(broken, "retry", id="\x01")
