@@ -40,6 +40,7 @@ int cli_command_run(const CliCommand *command, int argument_count, char **argume
 int cli_main(int argument_count, char **arguments);
 
 int cli_check(int argument_count, char **arguments);
+int cli_debug(int argument_count, char **arguments);
 int cli_lsp(int argument_count, char **arguments);
 int cli_run(int argument_count, char **arguments);
 int cli_dev(int argument_count, char **arguments);

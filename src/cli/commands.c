@@ -57,6 +57,7 @@ static const CliCommand commands[] = {
     {"config", "show and check the settings of a server", NULL, &config_group, NULL},
     {"token", "make, list and remove tokens", NULL, &token_group, NULL},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL, NULL},
+    {"debug", "let an editor step through a workflow", cli_debug, NULL, NULL},
     {"lsp", "tell an editor about workflow files", cli_lsp, NULL, NULL},
     {"completion", "print completions for a shell", cli_completion, NULL, NULL},
     {"man", "print manual pages", cli_man, NULL, NULL},

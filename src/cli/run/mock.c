@@ -72,8 +72,7 @@ Status mocks_parse(Arena *arena, Str text, Mocks *ret_mocks, Diag *diag) {
 
 // ---- answering ----
 
-static MockAnswer next_answer(Mock *mock) {
-    unsigned number = atomic_fetch_add(&mock->call_count, 1);
+static MockAnswer answer_at(const Mock *mock, unsigned number) {
     const JsonValue *answer = mock->answers;
     if (answer->kind == JSON_KIND_ARRAY) answer = json_item(answer, number); // [mock-1]
     if (answer == NULL) return (MockAnswer){.is_exhausted = true};
@@ -81,6 +80,10 @@ static MockAnswer next_answer(Mock *mock) {
     const JsonValue *result = only_member(answer, "result");
     if (error != NULL) return (MockAnswer){.is_error = true, .error = error};
     return (MockAnswer){.json = result != NULL ? result->raw : answer->raw};
+}
+
+static MockAnswer next_answer(Mock *mock) {
+    return answer_at(mock, atomic_fetch_add(&mock->call_count, 1));
 }
 
 typedef struct MockError {
@@ -96,6 +99,25 @@ static MockError error_of(const MockAnswer *answer) {
     if (status == OK) status = json_get_bool(answer->error, "final", &error.is_final, &diag);
     ASSERT(status == OK); // the file was checked
     return error;
+}
+
+size_t mocks_find(const Mocks *mocks, MockKind kind, Str name) {
+    for (size_t i = 0; i < mocks->count; i++)
+        if (mocks->items[i].kind == kind && str_equal(name, str_from(mocks->items[i].name)))
+            return i;
+    return SIZE_MAX;
+}
+
+void mocks_reply(const Mocks *mocks, size_t index, unsigned call, MockReply *ret_reply) {
+    MockAnswer answer = answer_at(&mocks->items[index], call);
+    *ret_reply = (MockReply){.is_exhausted = answer.is_exhausted, .json = answer.json};
+    if (!answer.is_error) return;
+    MockError error = error_of(&answer);
+    *ret_reply = (MockReply){.is_error = true,
+                             .is_final = error.is_final,
+                             .json = answer.error->raw,
+                             .type = error.type,
+                             .message = error.message};
 }
 
 static int answer_task(abide_call *call, const char *input) {

@@ -30,6 +30,17 @@ typedef struct Mocks {
 
 // `text` and `arena` must outlive the mocks. ERR_INVALID: the file is no good.
 MUST_CHECK Status mocks_parse(Arena *arena, Str text, Mocks *ret_mocks, Diag *diag);
+// The answer to call number `call`, counted from 0, of a mock; nothing is counted.
+typedef struct MockReply {
+    bool is_exhausted; // the list has no more entries
+    bool is_error;
+    bool is_final; // of an error: no further attempt
+    Str json;      // the result; of an error, all of it
+    Str type, message;
+} MockReply;
+void mocks_reply(const Mocks *mocks, size_t index, unsigned call, MockReply *ret_reply);
+// The mock of that name; SIZE_MAX: there is none.
+size_t mocks_find(const Mocks *mocks, MockKind kind, Str name);
 // Puts the tasks and workflows in place; registered last, so that they win over others.
 int mocks_register(Mocks *mocks, abide_engine *engine, abide_error *error);
 // The payload of the next signal of that name as JSON; null: none is left, or there is no mock.

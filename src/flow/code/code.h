@@ -119,6 +119,7 @@ struct FlowRoutine {
     const FlowUpvalue *upvalues;
     const FlowHandler *handlers;
     const FlowLine *positions;
+    const FlowLine *statements; // where each begins, for debuggers; NULL: read from an image
     const FlowDescription *descriptions;
     const FlowLocalName *variables;
     const FlowTemplate *templates;
@@ -128,6 +129,7 @@ struct FlowRoutine {
     uint32_t constant_count;
     uint32_t handler_count;
     uint32_t position_count;
+    uint32_t statement_count;
     uint32_t description_count;
     uint32_t variable_count;
     uint32_t template_count;

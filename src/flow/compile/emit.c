@@ -36,6 +36,14 @@ void emit_position(FlowCompiler *c, uint32_t offset) {
     vec_push(&c->positions, (PositionNote){emit_here(c), offset});
 }
 
+// Of several that begin at one instruction the innermost one counts: it is the last.
+void emit_statement(FlowCompiler *c, const FlowNode *node) {
+    PositionNote note = {emit_here(c), node->start};
+    if (c->statements.count > 0 && vec_last(&c->statements).pc == note.pc)
+        vec_last(&c->statements) = note;
+    else vec_push(&c->statements, note);
+}
+
 void emit_description(FlowCompiler *c, const FlowNode *node) {
     if (node) emit_description_text(c, describe_node(c, node));
 }

@@ -191,6 +191,7 @@ static void compile_entries(FlowCompiler *c) {
 // --- bodies
 static void compile_body_of(FlowCompiler *c, FlowFunction *function) {
     if (function->has_expression_body) {
+        emit_statement(c, function->body.items[0]);
         compile_return_value(c, function->body.items[0]);
         return;
     }
@@ -220,6 +221,7 @@ static void state_reset(FlowCompiler *c) {
     vec_clear(&c->sites);
     vec_clear(&c->handlers);
     vec_clear(&c->positions);
+    vec_clear(&c->statements);
     vec_clear(&c->descriptions);
     vec_clear(&c->variables);
     vec_clear(&c->templates);
@@ -324,16 +326,21 @@ static void *routine_copy(FlowCompiler *c, const void *data, size_t size) {
     return copy;
 }
 
-static void routine_positions(FlowCompiler *c, FlowRoutine *routine) {
-    uint32_t count = (uint32_t)c->positions.count;
+static FlowLine *routine_lines(FlowCompiler *c, const PositionNote *notes, size_t count) {
     FlowLine *lines = ARENA_ARRAY(&c->module->arena, FlowLine, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        PositionNote note = c->positions.data[i];
-        FlowPosition position = compile_position(c, note.offset);
-        lines[i] = (FlowLine){note.pc, position.line, position.column};
+    for (size_t i = 0; i < count; i++) {
+        FlowPosition position = compile_position(c, notes[i].offset);
+        lines[i] = (FlowLine){notes[i].pc, position.line, position.column};
     }
-    routine->positions = lines;
-    routine->position_count = count;
+    return lines;
+}
+
+static void routine_positions(FlowCompiler *c, FlowRoutine *routine) {
+    routine->positions = routine_lines(c, c->positions.data, c->positions.count);
+    routine->position_count = (uint32_t)c->positions.count;
+    if (c->is_prelude) return;
+    routine->statements = routine_lines(c, c->statements.data, c->statements.count);
+    routine->statement_count = (uint32_t)c->statements.count;
 }
 
 static void routine_finish(FlowCompiler *c, const Pending *pending) {

@@ -144,6 +144,7 @@ typedef struct FlowCompiler {
     VEC(FlowSite) sites;
     VEC(FlowHandler) handlers;
     VEC(PositionNote) positions;
+    VEC(PositionNote) statements; // where each begins
     VEC(FlowDescription) descriptions;
     VEC(FlowLocalName) variables;
     VEC(FlowTemplate) templates;
@@ -166,6 +167,7 @@ uint32_t emit_here(const FlowCompiler *c);
 uint32_t emit_abc(FlowCompiler *c, FlowOp op, uint32_t a, uint32_t b, uint32_t cc);
 uint32_t emit_wide(FlowCompiler *c, FlowOp op, uint32_t a, int32_t wide);
 void emit_position(FlowCompiler *c, uint32_t offset);         // of the next instruction
+void emit_statement(FlowCompiler *c, const FlowNode *node);   // one begins here
 void emit_description(FlowCompiler *c, const FlowNode *node); // of the next instruction
 void emit_description_text(FlowCompiler *c, FlowValue text);
 void emit_move(FlowCompiler *c, Register to, Register from); // nothing when they are the same

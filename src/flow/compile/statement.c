@@ -171,7 +171,15 @@ static void compile_throw(FlowCompiler *c, FlowNode *node) {
     c->top = mark;
 }
 
+// Whether it makes code of its own where it stands.
+static bool is_step(const FlowNode *node) {
+    return node->kind != NODE_FUNCTION_DECLARATION && node->kind != NODE_WORKFLOW &&
+           node->kind != NODE_EMPTY && node->kind != NODE_BLOCK && node->kind != NODE_LABELED &&
+           node->kind != NODE_EXPORT_CONFIG;
+}
+
 void compile_statement(FlowCompiler *c, FlowNode *node) {
+    if (is_step(node)) emit_statement(c, node);
     switch (node->kind) {
     case NODE_EXPRESSION_STATEMENT: compile_discard(c, node->unary.operand); break;
     case NODE_VARIABLES: compile_variables(c, node); break;

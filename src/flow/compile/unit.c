@@ -129,6 +129,7 @@ static void unit_done(FlowCompiler *c) {
     vec_free(&c->sites);
     vec_free(&c->handlers);
     vec_free(&c->positions);
+    vec_free(&c->statements);
     vec_free(&c->descriptions);
     vec_free(&c->variables);
     vec_free(&c->templates);

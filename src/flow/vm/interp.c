@@ -10,6 +10,7 @@
 //   [interp-4] Collections happen between instructions only (SAFE_POINT), with all values in place.
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
+#include "flow/vm/hook.h"
 #include "flow/vm/interp_internal.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
@@ -336,6 +337,8 @@ reload:
     NEXT;
 
 unwind:
+    if (UNLIKELY(vm->throw_hook) && vm->throw_hook->stops(vm->throw_hook, vm))
+        return INTERP_PREEMPTED;
     if (!flow_vm_unwind(vm)) return INTERP_THROWN;
     goto reload;
 

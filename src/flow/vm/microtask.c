@@ -83,7 +83,9 @@ static void run_finally_value(FlowVm *vm, FlowReaction *reaction, FlowValue argu
 static void run_await(FlowVm *vm, FlowReaction *reaction, FlowValue argument, bool is_rejected) {
     FlowCoroutine *coroutine = flow_as_pointer(reaction->target);
     FlowResumeMode mode = is_rejected ? RESUME_THROW : RESUME_NEXT;
-    if (!flow_coroutine_resume(vm, coroutine, mode, argument)) flow_vm_unwind(vm);
+    if (flow_coroutine_resume(vm, coroutine, mode, argument)) return;
+    // A debugger wants to see the frame: the interpreter unwinds, which asks the hook.
+    if (!vm->throw_hook || vm->frame_count == 0) flow_vm_unwind(vm);
 }
 
 static void run_sync_iterator(FlowVm *vm, FlowReaction *reaction, FlowValue argument,

@@ -177,10 +177,11 @@ struct FlowVm {
     FlowShape *plain_shape; // root of Object.prototype
     FlowShape *array_shape;
     uint32_t proto_epoch;
-    FlowInlineCache *caches;         // module->site_count; NULL until first needed
-    FlowInlineCache *prelude_caches; // of the prelude's sites
-    FlowLookup *lookups;             // LOOKUP_COUNT; made by the interpreter
-    FlowPromise *rejected[8];        // rejected in this turn while nobody listened; for a log line
+    FlowInlineCache *caches;          // module->site_count; NULL until first needed
+    FlowInlineCache *prelude_caches;  // of the prelude's sites
+    FlowLookup *lookups;              // LOOKUP_COUNT; made by the interpreter
+    struct FlowThrowHook *throw_hook; // of a debugger (hook.h); NULL: none
+    FlowPromise *rejected[8];         // rejected in this turn while nobody listened; for a log line
     uint32_t rejected_count;
     uint32_t extra_site_count; // inline caches behind those of the module: of an expression
     const FlowHeld *held;      // while an expression is evaluated; else NULL

@@ -1,0 +1,78 @@
+// The adapter from the inside: one debugging of one file, and the messages about it.
+//
+//   [adapter-1] Every request is answered once. Events tell what happens in between.
+//   [adapter-2] References to variables are valid until the script goes on.
+#pragma once
+#include "cli/debug/session.h"
+#include "cli/protocol/frame.h"
+#include "json/write.h"
+
+typedef enum ReferenceKind {
+    REFERENCE_LOCAL,
+    REFERENCE_CAPTURED,
+    REFERENCE_INPUTS,
+    REFERENCE_VALUE
+} ReferenceKind;
+
+typedef struct Reference { // what a variablesReference means; its number is the place plus one
+    ReferenceKind kind;
+    uint32_t frame;
+    FlowDebugRef value;
+} Reference;
+
+// What the command line and `launch` say. Texts end with a NUL; null: not said.
+typedef struct Launch {
+    Str program;
+    Str input; // JSON
+    Str mock, script, now, workflow;
+    bool stops_on_entry;
+    bool is_free; // noDebug: breakpoints do not stop
+} Launch;
+
+typedef struct LaunchFiles { // read and parsed
+    Buf mock_text, script_text;
+    Mocks mocks;
+    EventScript script;
+} LaunchFiles;
+
+typedef struct Adapter {
+    Arena arena;   // of the session
+    Arena message; // of one message
+    Launch launch;
+    LaunchFiles files;
+    DebugSession session;
+    Str path;    // of the source, absolute; null until launched
+    int64_t seq; // of the last message sent
+    VEC(Reference) references;
+    bool is_running;
+    bool is_configured;
+    bool is_ended; // the script is
+    bool is_left;  // the client is
+    bool counts_from_zero_lines;
+    bool counts_from_zero_columns;
+} Adapter;
+
+typedef struct DapRequest {
+    Adapter *adapter;
+    int64_t seq;
+    Str command;
+    const JsonValue *arguments; // may be NULL
+} DapRequest;
+
+// Loads what is to be debugged. (launch.c)
+MUST_CHECK Status launch_load(Adapter *adapter, Diag *diag);
+// The arguments of `launch` go before those of the command line.
+MUST_CHECK Status launch_read(Adapter *adapter, const JsonValue *arguments, Diag *diag);
+// The path of a file without links; the path itself when there is no such file.
+Str launch_real_path(Arena *arena, Str path);
+
+// Answers: each writes the members of the body. (view.c, breaks.c)
+MUST_CHECK Status view_stack(const DapRequest *request, JsonWriter *json, Diag *diag);
+MUST_CHECK Status view_scopes(const DapRequest *request, JsonWriter *json, Diag *diag);
+MUST_CHECK Status view_variables(const DapRequest *request, JsonWriter *json, Diag *diag);
+MUST_CHECK Status view_evaluate(const DapRequest *request, JsonWriter *json, Diag *diag);
+MUST_CHECK Status view_set_variable(const DapRequest *request, JsonWriter *json, Diag *diag);
+MUST_CHECK Status view_exception(const DapRequest *request, JsonWriter *json, Diag *diag);
+MUST_CHECK Status set_breakpoints(const DapRequest *request, JsonWriter *json, Diag *diag);
+MUST_CHECK Status set_exception_breakpoints(const DapRequest *request, JsonWriter *json,
+                                            Diag *diag);

@@ -1,0 +1,194 @@
+"""The debugger, driven by the debug client of VS Code (test/editor/dap.mjs)."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.environ["ABIDE_SOURCE_DIR"]
+sys.path.insert(0, os.path.join(SOURCE, "test", "e2e", "support"))
+sys.path.insert(0, os.path.join(SOURCE, "test"))
+import tap  # noqa: E402
+from packages import installed  # noqa: E402
+from server import ABIDE, PATIENCE  # noqa: E402
+
+FLOW = """\
+const prices = [5, 7, 11]
+let total = 0
+function add(price) {
+  const next = total + price
+  return next
+}
+
+for (const price of prices) {
+  total = add(price)
+}
+console.log("total", total)
+const charge = await Task.run("charge", { total })
+await Timer.delay("1h")
+let caught = null
+try {
+  throw new Error("oops")
+} catch (error) {
+  caught = error.message
+}
+const approval = await Signal.when("approval", { timeout: "1d" })
+return { total, charge, caught, approval }
+"""
+MOCKS = {"charge": {"id": 7}, "signal:approval": {"ok": True}}
+INITIALIZE = ["initialize", {"adapterID": "abide", "linesStartAt1": True, "columnsStartAt1": True}]
+
+
+class DebugTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def file(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def session(self, steps, flow=FLOW, mocks=MOCKS, lines=(), **launch):
+        """The answers to the steps, after launch and configuration; self.output is what was printed."""
+        path = self.file("order.flow", flow)
+        mock = self.file("mocks.json", json.dumps(mocks))
+        breakpoints = [line if isinstance(line, dict) else {"line": line} for line in lines]
+        begin = [INITIALIZE, ["launch", {"program": path, "mock": mock, "now": "2026-01-01T00:00:00Z", **launch}],
+                 ["setBreakpoints", {"source": {"path": path}, "breakpoints": breakpoints}]]
+        done = subprocess.run(["node", os.path.join(SOURCE, "test", "editor", "dap.mjs"), ABIDE,
+                               json.dumps(begin + steps)], capture_output=True, text=True, timeout=PATIENCE,
+                              env={**os.environ, "ABIDE_EDITOR_MODULES": installed("editor")})
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        answer = json.loads(done.stdout)
+        self.output = answer["output"]
+        self.begun = answer["results"][:3]
+        return answer["results"][3:]
+
+    def run_to(self, *steps, **options):
+        return self.session([["configurationDone", {}], *steps], **options)[1:]
+
+    def test_a_script_runs_to_its_end_in_virtual_time(self):
+        self.assertEqual(self.run_to(["$ended"]), [0])
+        self.assertIn(["stdout", "total 23\n"], self.output)
+        result = json.loads(self.output[-1][1])
+        self.assertEqual(result, {"total": 23, "charge": {"id": 7}, "caught": "oops", "approval": {"ok": True}})
+
+    def test_breakpoints_move_to_the_next_line_with_code(self):
+        answer = self.run_to(["$stopped"], ["$locals"], lines=[7, 99])
+        self.assertEqual([(item["verified"], item.get("line")) for item in self.begun[2]["breakpoints"]],
+                         [(True, 8), (False, 99)])
+        self.assertEqual(answer[0], ["breakpoint", None, ["order:8"]])
+        self.assertEqual(answer[1]["prices"], "[ 5, 7, 11 ]")
+        self.assertEqual(list(answer[1])[-1], "add")  # functions are last
+
+    def test_steps_go_in_over_and_out(self):
+        step = {"threadId": 1}
+        answer = self.run_to(["$stopped"], ["stepIn", step], ["$stopped"], ["next", step], ["$stopped"],
+                             ["stepOut", step], ["$stopped"], ["next", step], ["$stopped"], lines=[9])
+        self.assertEqual([item for item in answer if isinstance(item, list)],
+                         [["breakpoint", None, ["order:9"]], ["step", None, ["add:4", "order:9"]],
+                          ["step", None, ["add:5", "order:9"]], ["step", None, ["order:9"]],
+                          ["breakpoint", None, ["order:9"]]])
+
+    def test_a_step_over_an_await_stays_in_the_function(self):
+        step = {"threadId": 1}
+        answer = self.run_to(["$stopped"], ["next", step], ["$stopped"], ["$locals"], ["next", step], ["$stopped"],
+                             lines=[12])
+        self.assertEqual(answer[2], ["step", None, ["order:13"]])
+        self.assertEqual(answer[3]["charge"], "{ id: 7 }")
+        self.assertEqual(answer[5], ["step", None, ["order:14"]])
+
+    def test_exceptions_stop_before_anything_is_unwound(self):
+        stops = ["setExceptionBreakpoints", {"filters": ["all"]}]
+        answer = self.session([stops, ["configurationDone", {}], ["$stopped"], ["exceptionInfo", {"threadId": 1}],
+                               ["continue", {"threadId": 1}], ["$ended"]])
+        self.assertEqual(answer[2][0], "exception")
+        self.assertEqual(answer[2][2], ["order:16"])
+        self.assertIn("oops", answer[3]["description"])
+        self.assertEqual(answer[-1], 0)
+        stops[1]["filters"] = ["uncaught"]
+        self.assertEqual(self.session([stops, ["configurationDone", {}], ["$ended"]])[-1], 0)
+        flow = "async function pay() {\n  await Timer.delay(1)\n  throw new Error('no')\n}\nawait pay()\n"
+        answer = self.session([stops, ["configurationDone", {}], ["$stopped"], ["continue", {"threadId": 1}],
+                               ["$ended"]], flow=flow)
+        self.assertEqual(answer[2][2][0], "pay:3")
+        self.assertEqual(answer[-1], 1)
+
+    def test_expressions_are_evaluated_in_a_frame(self):
+        answer = self.run_to(["$stopped"], ["evaluate", {"expression": "price * 2 + total", "frameId": 1}],
+                             ["evaluate", {"expression": "prices.map(p => p + 1)", "frameId": 2}],
+                             ["evaluate", {"expression": "nowhere", "frameId": 1}],
+                             ["evaluate", {"expression": "total = 5", "frameId": 1}], lines=[5])
+        self.assertEqual(answer[1]["result"], "10")
+        self.assertEqual(answer[2]["result"], "[6,8,12]")
+        self.assertIn("error", answer[3])
+        self.assertIn("error", answer[4])
+
+    def test_conditions_hit_counts_and_log_points(self):
+        lines = [{"line": 4, "condition": "price === 7"}, {"line": 5, "logMessage": "next is {next}"},
+                 {"line": 9, "hitCondition": "3"}, {"line": 2, "condition": "total +"}]
+        answer = self.run_to(["$stopped"], ["continue", {"threadId": 1}], ["$stopped"], ["$locals"],
+                             ["continue", {"threadId": 1}], ["$ended"], lines=lines)
+        self.assertEqual(answer[0][2], ["add:4", "order:9"])
+        self.assertEqual((answer[2][2], answer[3]["price"]), (["order:9"], "11"))
+        self.assertEqual([text for category, text in self.output if category == "console"],
+                         ["next is 5\n", "next is 12\n", "next is 23\n"])
+        self.assertFalse(self.begun[2]["breakpoints"][3]["verified"])
+
+    def test_variables_come_in_pages_and_can_be_set(self):
+        flow = "const many = Array.from({ length: 5000 }, (_, i) => i * i)\nlet n = 1\nn = n + 1\nreturn n\n"
+        answer = self.run_to(["$stopped"], ["$members", {"name": "many", "start": 4000, "count": 2}],
+                             ["$set", {"name": "n", "value": "n + 40"}], ["continue", {"threadId": 1}], ["$ended"],
+                             flow=flow, lines=[3])
+        self.assertEqual(answer[1], {"indexed": 5000, "items": [["4000", "16000000"], ["4001", "16008001"]]})
+        self.assertEqual((answer[2], answer[-1]), ("41", 0))
+        self.assertEqual(self.output[-1][1], "42\n")
+
+    def test_it_goes_back_to_earlier_waits(self):
+        back = {"threadId": 1}
+        answer = self.run_to(["$stopped"], ["stepBack", back], ["$stopped"], ["stepBack", back], ["$stopped"],
+                             ["stepBack", back], ["$stopped"], ["stepBack", back], ["$stopped"], ["$locals"],
+                             ["continue", back], ["$stopped"], ["continue", back], ["$ended"], lines=[21])
+        self.assertEqual([item[2][0] for item in answer if isinstance(item, list)],
+                         ["order:21", "order:20", "order:13", "order:12", "order:1", "order:21"])
+        self.assertEqual(answer[-1], 0)
+
+    def test_reverse_continue_stops_at_a_wait_with_a_breakpoint(self):
+        answer = self.run_to(["$stopped"], ["continue", {"threadId": 1}], ["$stopped"],
+                             ["reverseContinue", {"threadId": 1}], ["$stopped"], ["$locals"], lines=[12, 21])
+        self.assertEqual(answer[4][2], ["order:12"])
+        self.assertEqual(answer[5]["total"], "23")
+
+    def test_an_endless_loop_can_be_paused_and_ended(self):
+        answer = self.run_to(["pause", {"threadId": 1}], ["$stopped"], ["terminate", {}], ["$ended"],
+                             flow="for (let i = 0; ; i++) {\n  Math.abs(i)\n}\n")
+        self.assertEqual((answer[1][0], answer[-1]), ("pause", 1))
+
+    def test_what_nothing_can_answer_is_said(self):
+        self.assertEqual(self.run_to(["$ended"], mocks={}), [1])
+        self.assertIn('waits for task "charge"', self.output[-1][1])
+
+    def test_a_failed_task_has_the_error_of_its_mock(self):
+        flow = "try { await Task.run('charge', 1, { retry: { attempts: 2 } }) }\n" \
+               "catch (e) { return [e.name, e.attempts, e.cause.message, Date.now()] }\n"
+        self.run_to(["$ended"], flow=flow, mocks={"charge": {"error": {"message": "away"}}})
+        self.assertEqual(json.loads(self.output[-1][1]), ["TaskError", 2, "away", 1767225601000])
+
+    def test_bad_requests_are_answered(self):
+        path = self.file("bad.flow", "let =\n")
+        done = subprocess.run(["node", os.path.join(SOURCE, "test", "editor", "dap.mjs"), ABIDE, json.dumps([
+            ["threads", {}], ["nonsense", {}], INITIALIZE, ["launch", {}], ["launch", {"program": path}],
+            ["launch", {"program": path + ".not"}]])], capture_output=True, text=True, timeout=PATIENCE,
+            env={**os.environ, "ABIDE_EDITOR_MODULES": installed("editor")})
+        results = json.loads(done.stdout)["results"]
+        self.assertEqual(["error" in (item or {}) for item in results], [True, True, False, True, True, True])
+        self.assertIn("bad.flow:1:5", results[4]["error"])
+        broken = subprocess.run([ABIDE, "debug"], input=b"nonsense\r\n\r\n", capture_output=True, timeout=PATIENCE)
+        self.assertEqual(broken.returncode, 2)
+
+
+if __name__ == "__main__":
+    tap.main()
