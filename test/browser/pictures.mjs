@@ -8,7 +8,7 @@ import { Browser, Server, SOURCE } from "./harness.mjs"
 import { fill } from "./world.mjs"
 
 const SIZE_MAX = 150_000
-const SHOTS = [["runs", "#/runs", "#rows a"], ["run", "#/runs/order-1", ".l-here"], ["failed", "#/runs/broken-1", ".l-failed"], ["workflow", "#/workflows/order", ".source"], ["tasks", "#/tasks", "td"], ["schedules", "#/schedules", "td"], ["events", "#/events", "td"]]
+const SHOTS = [["now", "#/", ".group"], ["runs", "#/runs", "#rows a"], ["run", "#/runs/order-1", ".l-here"], ["failed", "#/runs/broken-1", ".l-failed"], ["workflow", "#/workflows/order", ".source"], ["tasks", "#/tasks", "td"], ["schedules", "#/schedules", "td"], ["events", "#/events", "td"]]
 const KINDS = [["", { viewport: { width: 1280, height: 800 }, colorScheme: "light" }], ["-dark", { viewport: { width: 1280, height: 800 }, colorScheme: "dark" }],
   ["-narrow", { viewport: { width: 390, height: 844 }, colorScheme: "light" }]]
 

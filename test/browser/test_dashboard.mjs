@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { assert_accessible, assert_clean, Browser, main, Server, test, wait } from "./harness.mjs"
 import { fill, HOSTILE, INPUT } from "./world.mjs"
 
-const PAGES = [["#/runs", "#rows a"], ["#/runs/order-1", ".l-here"], ["#/runs/broken-1", ".l-failed"], ["#/runs/order-2", ".tl-bar"], ["#/workflows", "td"], ["#/workflows/order", ".source"],
+const PAGES = [["#/now", ".group"], ["#/runs", "#rows a"], ["#/runs/order-1", ".l-here"], ["#/runs/broken-1", ".l-failed"], ["#/runs/order-2", ".tl-bar"], ["#/workflows", "td"], ["#/workflows/order", ".source"],
   ["#/tasks", "td"], ["#/schedules", "td"], ["#/events", "td"], ["#/events/payments", "dd"], ["#/members", "td"], ["#/tokens", "td"]]
 
 const open = async ({ browser, server }, to, options) => {
@@ -58,13 +58,16 @@ test("many runs are paused, resumed and cancelled at once, after one question", 
   for (const id of ids) await world.server.start_run("invoice", id)
   for (const id of ids) await world.server.until(id, run => run.status === "suspended")
   const page = await open(world, "#/runs?q=workflow%3Ainvoice")
-  for (const [word, status] of [["Pause", "paused"], ["Resume", "suspended"], ["Cancel", "cancelled"]]) {
+  for (const [word, status] of [["Pause", "paused"], ["Resume", "suspended"], ["Cancel", "cancelled"], ["Remove", null]]) {
     for (const id of ids) await page.getByLabel(`Select ${id}`, { exact: true }).check()
     await page.locator(".bar").getByRole("button", { name: word, exact: true }).click()
     await page.locator("dialog").getByText("many-1, many-2, many-3").or(page.locator("dialog").getByText("3 runs")).first().waitFor()
     await confirm(page)
     await page.locator("dialog[open]").waitFor({ state: "detached" })
-    for (const id of ids) await world.server.until(id, run => run.status === status)
+    for (const id of ids) {
+      if (status) await world.server.until(id, run => run.status === status)
+      else await wait(() => world.server.run(id).then(() => false, error => error.status === 404), "it stayed")
+    }
   }
   await done(page)
 })
@@ -199,6 +202,33 @@ test("a failed run is retried", async world => {
   await confirm(page)
   await page.getByRole("heading", { name: "broken-again" }).waitFor()
   await world.server.until("broken-again", run => run.status === "failed")
+  await done(page)
+})
+
+test("what needs a person is listed, with buttons that help", async world => {
+  const { server } = world
+  for (const id of ["held-1", "held-2"]) {
+    await server.start_run("invoice", id, { topic: "held" })
+    await server.until(id, run => run.status === "suspended")
+    await server.post(`/v1/runs/${id}/pause`)
+  }
+  const page = await open(world, "#/")
+  const group = page.locator(".group", { hasText: "2 runs of invoice paused" })
+  await group.getByRole("button", { name: /^Resume/ }).click()
+  await page.locator("dialog").getByText("2 runs of invoice paused").waitFor()
+  await confirm(page)
+  for (const id of ["held-1", "held-2"]) await server.until(id, run => run.status === "suspended")
+  await group.waitFor({ state: "detached" })
+  await page.locator(".group", { hasText: "TypeError" }).getByRole("link", { name: /^Show/ }).click()
+  await page.locator("#rows a", { hasText: /^broken-1$/ }).waitFor()
+  await done(page)
+})
+
+test("the variables of a failed run are those at the throw", async world => {
+  const page = await open(world, "#/runs/broken-1")
+  await page.locator(".variables").getByText("item", { exact: true }).waitFor()
+  assert.deepEqual(await page.locator(".line", { hasText: "let sum" }).locator(".aside").allInnerTexts(), ["sum = 0"])
+  assert.deepEqual(await page.locator(".l-failed .aside").allInnerTexts(), ["item = {}"])
   await done(page)
 })
 

@@ -2,6 +2,7 @@
 
 import type { View } from "./app"
 import { eventsView } from "./events"
+import { nowView } from "./now"
 import type { Place } from "./route"
 import { runView } from "./run"
 import { runsView } from "./runs"
@@ -11,6 +12,7 @@ import { tasksView } from "./tasks"
 import { workflowsView, workflowView } from "./workflows"
 
 export const PAGES = [
+  { kind: "now", title: "Now", key: "n" },
   { kind: "runs", title: "Runs", key: "r" },
   { kind: "workflows", title: "Workflows", key: "w" },
   { kind: "tasks", title: "Tasks", key: "t" },
@@ -28,6 +30,7 @@ export function viewOf(place: Place): View {
     case "events": return eventsView(place)
     case "members": return membersView()
     case "tokens": return tokensView()
-    default: return place.kind === "runs" && place.name ? runView(place) : runsView(place)
+    case "runs": return place.name ? runView(place) : runsView(place)
+    default: return nowView()
   }
 }

@@ -4,7 +4,7 @@ import { html, nothing, type ElementPart, type TemplateResult } from "lit-html"
 import { Directive, directive, PartType, type PartInfo } from "lit-html/directive.js"
 import { ago, errorText, pretty, short } from "./format"
 import { href } from "./route"
-import { STATES, type Json, type Problem } from "./types"
+import { STATES, type Json, type Problem, type Shown } from "./types"
 
 export type Piece = TemplateResult | typeof nothing | string
 
@@ -72,6 +72,17 @@ export function tree(value: Json, name = "", depth = 0): TemplateResult {
   return html`<details class="node" ?open=${depth < 2}><summary>${label}<span class="soft">${short(value, 60)}</span></summary>
     <div class="children">${rows.slice(0, CHILDREN_MAX).map(([key, each]) => tree(each, key, depth + 1))}
     ${rows.length > CHILDREN_MAX ? html`<div class="soft">and ${rows.length - CHILDREN_MAX} more</div>` : nothing}</div></details>`
+}
+
+const TYPES: Record<string, string> = { string: "v-text", number: "v-number", boolean: "v-word", null: "v-word", undefined: "v-word" }
+
+// A variable of a script, with what is inside of it.
+export function shown(it: Shown, depth = 0): TemplateResult {
+  const label = html`<span class="v-name">${it.name ?? it.key ?? ""}</span><span class="soft">: </span>`
+  const text = html`<span class=${TYPES[it.type] ?? "soft"}>${it.text}</span>`
+  if (!it.items?.length) return html`<div class="leaf">${label}${text}</div>`
+  return html`<details class="node" ?open=${depth < 1}><summary>${label}${text}</summary><div class="children">${it.items.map(each => shown(each, depth + 1))}
+    ${it.left_out ? html`<div class="soft">and ${it.left_out} more</div>` : nothing}</div></details>`
 }
 
 export const code = (text: string): TemplateResult => html`<pre tabindex="0">${text}</pre>`

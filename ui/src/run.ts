@@ -6,12 +6,13 @@ import { call, get, query, Refused, runPath, seg } from "./api"
 import { act, draw, getOrNull, reload, type View } from "./app"
 import { ask, checkJson, tell } from "./dialog"
 import { bytes, cli, curl, pretty, segment, short, span, unservedText, version, waitName } from "./format"
-import { card, code, command, empty, errorBlock, facts, runLink, state, tree, value, when, workflowLink, type Piece } from "./parts"
+import { card, code, command, empty, errorBlock, facts, runLink, shown as shownValue, state, tree, value, when, workflowLink, type Piece } from "./parts"
 import { go, href, type Place } from "./route"
 import { failedLine, sourceView } from "./source"
 import { timelineView, type Bar } from "./timeline"
 import { isOver, type Entry, type Json, type Page, type Pending, type Run, type RunItem, type Snapshot, type Task, type Wait, type Workflow } from "./types"
 
+const DEPTH = 4 // of variables
 const LOG_PAGE = 1000, SHOWN = 200
 const LOOKS = 5 // every so many looks at the run, all that belongs to it is looked at as well
 
@@ -55,7 +56,7 @@ export function runView({ name: id }: Place): View {
     if (isSame && looks++ % LOOKS !== 0) return
     const source = run.version && run.version !== workflow?.version ? `/v1/workflows/${seg(run.workflow)}${query({ version: run.version })}` : null
     const [where, flow, its, kept, kin] = await Promise.all([
-      get<Snapshot>(`${path}/snapshot`).catch(error => {
+      get<Snapshot>(`${path}/snapshot?depth=${DEPTH}`).catch(error => {
         if (error instanceof Refused) return null // what is kept of it cannot be read; the run says why
         throw error
       }),
@@ -221,14 +222,13 @@ export function runView({ name: id }: Place): View {
   // ---- where it stands ----
 
   function standing(it: Run): Piece {
-    const frames = snapshot?.frames ?? []
+    const frames = (isOver(it.status) ? snapshot?.failure?.frames : null) ?? snapshot?.frames ?? []
     const error = it.error ?? it.pause_reason
     const failed = error ? failedLine(error.stack) : undefined
     const top = frames[Math.min(frameAt, Math.max(0, frames.length - 1))]
     const left = workflow?.source
       ? sourceView(workflow.source, frames, { ...(frames[0] && !isOver(it.status) ? { here: frames[0].line } : {}), callers: new Set(isOver(it.status) ? [] : frames.slice(1).map(frame => frame.line)), ...(failed && (isOver(it.status) || frames.length === 0) ? { failed } : {}) })
       : empty(it.kind === "native" ? "This workflow is a C function: it has no source here." : "Its source is not there.")
-    const locals = top ? Object.entries(top.locals) : []
     return html`<div class="split">
       <section class="card source-card" aria-label="Source"><div class="card-head"><h2>Source</h2><span class="soft small">${workflow?.file ?? ""} ${it.version ? version(it.version) : ""}</span></div>${left}</section>
       <div class="side">
@@ -237,7 +237,7 @@ export function runView({ name: id }: Place): View {
           document.getElementById(`line-${frame.line}`)?.scrollIntoView({ block: "nearest" })
           draw()
         }}><b>${frame.function ?? "(anonymous)"}</b><span class="soft">${frame.file}:${frame.line}</span></button></li>`)}</ol>`) : nothing}
-        ${top ? card("Variables", locals.length ? html`<div class="tree variables">${locals.map(([name, text]) => typeof text === "string" ? html`<div class="leaf"><span class="v-name">${name}</span><span class="soft">: </span><span class=${text === "not initialised" ? "soft" : "v-text"}>${text}</span></div>` : tree(text, name, 1))}</div>` : empty("None here."), html`<span class="soft small">${snapshot ? bytes(snapshot.bytes) : ""}</span>`) : nothing}
+        ${top ? card("Variables", top.variables.length ? html`<div class="tree variables" tabindex="0" role="group" aria-label="Variables of ${top.function ?? "the function"}">${top.variables.map(each => shownValue(each))}</div>` : empty("None here."), html`<span class="soft small">${snapshot?.bytes ? bytes(snapshot.bytes) : ""}</span>`) : nothing}
         ${Object.keys(it.state).length ? card("State", html`<div class="tree">${Object.entries(it.state).map(([name, each]) => tree(each, name, 1))}</div>`) : nothing}
         ${card("About", facts([["Workflow", workflowLink(it.workflow)], ["Started", when(it.created_at)], ["Ended", when(it.finished_at)], ["Wakes", isOver(it.status) ? null : when(it.next_wake_at)],
           ["Times out", isOver(it.status) ? null : when(it.deadline_at)], ["Attempt", it.attempt > 1 ? String(it.attempt) : null], ["Parent", it.parent_id ? runLink(it.parent_id) : null], ["Tags", it.tags.join(", ")],

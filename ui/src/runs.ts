@@ -6,16 +6,17 @@
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { repeat } from "lit-html/directives/repeat.js"
-import { call, get, query, Refused, runPath } from "./api"
+import { get, query, Refused } from "./api"
 import { draw, reload, say, type View } from "./app"
 import { ask } from "./dialog"
 import { cli, count, errorText, waitText } from "./format"
+import { bulk, outcome, refusals } from "./now"
 import { css, empty, state, when, type Piece } from "./parts"
 import { go, href, keep, type Place } from "./route"
 import { isOver, STATES, type Page, type RunItem, type Stats } from "./types"
 
 const PAGE = 100, MARGIN = 12, ROWS_MAX = 50_000
-const AT_ONCE = 6 // requests of one action on many
+const IDS_MAX = 1000 // of one request
 const EXAMPLES: [string, string][] = [["status:failed,paused", "in one of these states"], ["workflow:order", "of this workflow; workflow~ord: whose name has the text"], ["tag:eu", "with this tag"],
   ["waiting:approval", "that wait for this signal, topic, task or child"], ["age>2h", "older than that; idle>1h, changed<5m likewise"], ["state.customer=42", "whose script has set this with State.set"],
   ["error~timeout", "whose error has the text"], ["parent:order-1", "children of this run"], ["order-17", "whose id, workflow or tags have the text"], ["-tag:test", "for which the term does not hold"]]
@@ -129,30 +130,25 @@ export function runsView(place: Place): View {
 
   // ---- many at once ----
 
-  function many(word: string, path: string, isDanger: boolean): void {
+  function many(word: string, verb: string, isDanger: boolean): void {
     const ids = [...chosen]
     const some = ids.slice(0, 5).join(", ") + (ids.length > 5 ? ` and ${ids.length - 5} more` : "")
     ask({
       title: `${word} ${ids.length === 1 ? ids[0] : `${count(ids.length)} runs`}?`, text: some, button: word, isDanger,
-      commands: () => [cli("wf", path, ...ids.slice(0, 50))],
+      commands: () => [cli("wf", verb === "remove" ? "rm" : verb, ...ids.slice(0, 50))],
       action: async () => {
-        let done = 0, next = 0
-        const refused: string[] = []
-        const lane = async (): Promise<void> => {
-          for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
-            try {
-              const answer = await call<{ changed?: boolean }>("POST", `${runPath(id)}/${path}`)
-              if (answer.changed !== false) done++
-            } catch (error) {
-              refused.push(`${id}: ${(error as Error).message}`)
-            }
-          }
+        const sum = { changed: 0, unchanged: 0, refused: 0, next: null, results: [] as { id: string; status: string; detail?: string }[] }
+        for (let at = 0; at < ids.length; at += IDS_MAX) {
+          const done = await bulk({ verb, ids: ids.slice(at, at + IDS_MAX) })
+          sum.changed += done.changed
+          sum.unchanged += done.unchanged
+          sum.refused += done.refused
+          sum.results.push(...done.results)
         }
-        await Promise.all(Array.from({ length: AT_ONCE }, lane))
         chosen.clear()
         reload()
-        say(`${word}: ${count(done)} changed${refused.length ? `, ${refused.length} refused` : ""}.`)
-        return refused.length ? html`<p>${count(done)} changed. Refused:</p><ul>${refused.slice(0, 20).map(each => html`<li>${each}</li>`)}</ul>` : undefined
+        say(`${word}: ${outcome(sum)}`)
+        return sum.refused ? refusals(sum) : undefined
       },
     })
   }
@@ -219,7 +215,8 @@ export function runsView(place: Place): View {
 
   const bar = (): Piece => chosen.size === 0 ? nothing : html`<div class="bar" role="region" aria-label="Selected runs"><b>${count(chosen.size)} selected</b>
     <button @click=${() => many("Pause", "pause", false)}>Pause</button><button @click=${() => many("Resume", "resume", false)}>Resume</button>
-    <button @click=${() => many("Release", "release", false)}>Release</button><button class="danger" @click=${() => many("Cancel", "cancel", true)}>Cancel</button>
+    <button @click=${() => many("Release", "release", false)}>Release</button><button @click=${() => many("Retry", "retry", false)}>Retry</button>
+    <button class="danger" @click=${() => many("Cancel", "cancel", true)}>Cancel</button><button class="danger" @click=${() => many("Remove", "remove", true)}>Remove</button>
     <button class="quiet" @click=${() => {
       chosen.clear()
       draw()

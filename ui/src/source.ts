@@ -31,7 +31,7 @@ export function valuesByLine(lines: string[], frames: Frame[]): Map<number, [str
     for (const [name, value] of Object.entries(frame.locals)) {
       const shown = text(value)
       if (/^function\b|^not initialised$|^class\b/.test(shown)) continue
-      const declared = new RegExp(`\\b(?:const|let|var)\\b[^=;]*(?<![\\w$.])${escape(name)}(?![\\w$])|(?:function\\b[^(]*|^\\s*async\\s*|=\\s*(?:async\\s*)?)\\([^)]*(?<![\\w$.])${escape(name)}(?![\\w$])|\\bcatch\\s*\\(\\s*${escape(name)}\\b`)
+      const declared = new RegExp(`\\b(?:const|let|var)\\s+(?:${escape(name)}(?![\\w$])|[{[][^=;]*(?<![\\w$.])${escape(name)}(?![\\w$]))|(?:function\\b[^(]*|^\\s*async\\s*|=\\s*(?:async\\s*)?)\\([^)]*(?<![\\w$.])${escape(name)}(?![\\w$])|\\bcatch\\s*\\(\\s*${escape(name)}\\b`)
       for (let line = Math.min(frame.line, lines.length); line >= 1; line--) {
         if (!declared.test(lines[line - 1] ?? "")) continue
         const there = found.get(line) ?? []
@@ -51,7 +51,7 @@ export function sourceView(source: string, frames: Frame[], marks: Marks, extra:
   return html`<div class="source" tabindex="0" role="group" aria-label="Source">${lines.map((line, at) => {
     const number = at + 1
     const kind = number === marks.failed ? "l-failed" : number === marks.here ? "l-here" : marks.callers?.has(number) ? "l-caller" : ""
-    return html`<div class="line ${kind}" id="line-${number}"><span class="number">${number}</span><code>${highlight(line)}</code>${values.get(number)?.map(([name, value]) => html`<span class="aside" title="${name} = ${value}">${name} = ${short(value, 48)}</span>`)}${kind === "l-here" ? html`<span class="hidden">the run is here</span>` : nothing}${extra(number)}</div>`
+    return html`<div class="line ${kind}" id="line-${number}"><span class="number">${number}</span><code>${highlight(line)}</code>${values.has(number) ? html`<span class="asides">${values.get(number)?.map(([name, value]) => html`<span class="aside" title="${name} = ${value}">${name} = ${short(value, 48)}</span>`)}</span>` : nothing}${kind === "l-here" ? html`<span class="hidden">the run is here</span>` : nothing}${extra(number)}</div>`
   })}</div>`
 }
 

@@ -34,11 +34,15 @@ export interface Entry {
   position?: number; iteration?: number; attempt?: number; data?: Json
 }
 
-export interface Frame { file: string; line: number; column: number; function: string | null; locals: { [name: string]: Json } }
+// A value as the server shows it: a line of text, and what is inside as deep as was asked for.
+export interface Shown { name?: string; key?: string; type: string; text: string; size?: number; items?: Shown[]; left_out?: number }
+
+export interface Frame { file: string; line: number; column: number; function: string | null; locals: { [name: string]: Json }; variables: Shown[] }
 
 export interface Snapshot {
   run_id: string; kind: string; status: string; bytes: number; taken_at: string | null; frames: Frame[]
   variables: { name: string; function: string | null; bytes: number }[]
+  failure: { frames: Frame[] } | null // how a failed script looked
 }
 
 export interface Task {
