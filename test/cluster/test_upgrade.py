@@ -129,14 +129,19 @@ class UpgradeTest(unittest.TestCase):
                                           "WHERE table_schema = 'abide' AND column_name = 'of_tomorrow'")
         self.assertEqual(present, [["2"]], "whoever started last has left what it does not know")
 
+    def schema_version(self):
+        return int(self.store.server.query("SELECT schema_version FROM abide.store")[0][0])
+
     def test_older_nodes_stop_when_the_schema_goes_beyond_them(self):
         first, second, third = self.trial.nodes
+        known = self.schema_version()
         self.let_work()
         self.replace(third, NEXT)
-        self.assertEqual(self.store.server.query("SELECT schema_version FROM abide.store"), [["2"]])
+        self.assertEqual(self.schema_version(), known + 1)
         for node in (first, second):
             self.wait_until_red(node)
-            self.wait_for(lambda: "this abide knows versions up to 1" in self.refusal(node), "no reason is given")
+            reason = "this abide knows versions up to %d" % known
+            self.wait_for(lambda: reason in self.refusal(node), "no reason is given")
             self.wait_for(lambda: "replace this one" in node.log_text(), "no advice is given")
         # They are out of the game: what they had goes on at the third.
         deadline = time.monotonic() + SECONDS
