@@ -552,6 +552,16 @@ ABIDE_API int abide_fork(abide_engine *engine, const char *run_id, const char *s
 */
 ABIDE_API int abide_retry_run(abide_engine *engine, const char *run_id, const char *new_id,
                               char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
+/*
+** What a run of a script would do next, without doing it: a copy of it goes on with made-up answers
+** under a clock of its own. Nothing is written and nothing leaves. `answers_json` (NULL = none):
+**   {"tasks": [{"name", "result"} or {"name", "error"}], "signals": [{"name", "payload"}],
+**    "events": [{"topic", "payload"}], "time": "2d"}
+** *ret_json: {"status", "result", "error", "effects", "state", "waits", "variables", …}; free it
+** with abide_free. Errors: RUN_NOT_FOUND, RUN_TERMINAL, RUN_NOT_SCRIPT, BAD_FIELD, UNKNOWN_FIELD.
+*/
+ABIDE_API int abide_try(abide_engine *engine, const char *run_id, const char *answers_json,
+                        char **ret_json, abide_error *error);
 /* Removes an ended run and all that belongs to it. ABIDE_CONFLICT when it has not ended. */
 ABIDE_API int abide_purge(abide_engine *engine, const char *run_id, abide_error *error);
 

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "engine/runners/flow_machine.h"
+#include "engine/sandbox/sandbox.h"
 #include "engine/where/where.h"
 #include "json/value.h"
 #include "store/reads.h"
@@ -391,4 +392,39 @@ int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *e
     for (int state = RUN_PENDING; state < RUN_STATE_COUNT; state++)
         ret_stats->runs[state] = counters[COUNTER_RUNS_FIRST + state];
     return api_answer(error, OK, &diag);
+}
+
+// ---- what a run would do ----
+
+static Status try_run(abide_engine *engine, const char *run_id, const char *answers_json,
+                      char **ret_json, Diag *diag) {
+    Arena arena;
+    arena_init(&arena);
+    Str id;
+    Str report = STR_NULL;
+    JsonValue *object = NULL;
+    SandboxAnswers answers;
+    Str text = answers_json != NULL ? str_from(answers_json) : STR("{}");
+    Status status = api_check_run_id(run_id, &id, diag);
+    if (status == OK) status = json_parse(&arena, text, &object, diag);
+    if (status == OK && object->kind != JSON_KIND_OBJECT)
+        status = diag_set(diag, ERR_INVALID, "BAD_JSON", "the answers are not a JSON object");
+    if (status == OK) status = sandbox_read_answers(&arena, object, &answers, diag);
+    if (status == OK) {
+        SandboxRun what = {engine->store, id, &answers, env_now_ms(engine->driver.env)};
+        status = sandbox_try(&what, &arena, &report, diag);
+    }
+    if (status == OK) *ret_json = mem_copy(report.data, report.len);
+    arena_done(&arena);
+    return status;
+}
+
+int abide_try(abide_engine *engine, const char *run_id, const char *answers_json, char **ret_json,
+              abide_error *error) {
+    if (engine == NULL || ret_json == NULL)
+        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_json are required");
+    *ret_json = NULL;
+    Diag diag;
+    Status status = try_run(engine, run_id, answers_json, ret_json, &diag);
+    return api_answer(error, status, &diag);
 }

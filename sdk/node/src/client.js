@@ -170,6 +170,11 @@ export class Client {
       { query: fields("snapshot", options, "depth path turn") })
   }
 
+  async tryRun(runId, options = {}) {
+    const body = fields("tryRun", options, "tasks signals events time")
+    return this.transport.call("POST", path`/v1/runs/${runId}/try`, { body })
+  }
+
   // ---- signals and events ----
 
   async signal(runId, name, payload = null, options = {}) {

@@ -153,6 +153,32 @@ export interface Snapshot {
   failure: PostMortem | null
 }
 
+/** Answers for a run that is tried. */
+export interface TryOptions {
+  tasks?: readonly ({ name: string; result?: Json } | { name: string; error: Json })[]
+  signals?: readonly { name: string; payload?: Json }[]
+  events?: readonly { topic: string; payload?: Json }[]
+  /** How much time may pass. */
+  time?: Duration
+}
+
+/** What a run would do. */
+export interface Trial {
+  run_id: string
+  workflow: string
+  status: string
+  result: Json
+  error: Json
+  reason: string | null
+  now: string
+  turns: number
+  effects: { at: string; kind: string; name: string | null; data: Json }[]
+  state: { [key: string]: Json }
+  waits: { on: string; name: string | null; until: string | null }[]
+  variables: { function: string; name: string; before: string | null; after: string }[]
+  unused: string[]
+}
+
 /** An event or signal that nobody has taken. */
 export interface Pending {
   id: string
@@ -732,6 +758,8 @@ export class Client {
   turns(runId: string, options?: PageOptions): AsyncGenerator<Turn, void>
   /** What changed in its variables between two kept turns; one that is not given is now. */
   diff(runId: string, fromTurn?: number, toTurn?: number): Promise<TurnDiff>
+  /** What it would do with these answers; nothing is written and nothing leaves. */
+  tryRun(runId: string, options?: TryOptions): Promise<Trial>
   /** Sends a signal to one run. It is kept until the run takes it. */
   signal(runId: string, name: string, payload?: Json, options?: SendOptions):
     Promise<{ event_id: string; delivered: boolean; duplicate: boolean }>

@@ -241,6 +241,19 @@ class Client:
         return self.transport.call("GET", "%s/snapshot" % _run_path(run_id),
                                    query=given(depth=depth, path=path, turn=turn))
 
+    def try_run(self, run_id: str, *, tasks: Optional[Iterable[JsonObject]] = None,
+                signals: Optional[Iterable[JsonObject]] = None,
+                events: Optional[Iterable[JsonObject]] = None,
+                time: Optional[Duration] = None) -> JsonObject:
+        """What it would do with these answers; nothing is written and nothing leaves.
+
+        tasks: {"name", "result"} or {"name", "error"}; signals: {"name", "payload"}; events:
+        {"topic", "payload"}; time: how much may pass.
+        """
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/try"), is_repeatable=True,
+                                   body=given(tasks=tasks, signals=signals, events=events,
+                                              time=time))
+
     # ---- signals and events ----
 
     def signal(self, run_id: str, name: str, payload: Any = None, *, id: Optional[str] = None,

@@ -118,7 +118,7 @@ _KINDS: Dict[str, Callable[[str, Any], Any]] = {
     "visible": _one_of("all", "after-create", "after-wait"),
 }
 _KINDS.update({name: _any for name in ("event", "input", "kwargs", "payload", "start_event")})
-_KINDS.update({name: _list for name in ("results", "tasks")})
+_KINDS.update({name: _list for name in ("events", "results", "signals", "tasks")})
 _KINDS.update({name: _flag for name in (
     "dry_run", "include_internal", "include_qualified_name", "paused", "purge")})
 _KINDS.update({name: _texts for name in ("ids", "names", "queues", "scopes", "tags")})
@@ -129,7 +129,8 @@ _KINDS.update({name: _integer for name in (
     "page_size", "priority", "rate_count", "turn")})
 _KINDS.update({name: _duration for name in (
     "catch_up", "delay", "every", "expire", "expires", "grace", "heartbeat_timeout", "jitter",
-    "lease", "rate_period", "retry_delay", "retry_max_delay", "schedule_timeout", "timeout", "ttl",
+    "lease", "rate_period", "retry_delay", "retry_max_delay", "schedule_timeout", "time", "timeout",
+    "ttl",
     "wait")})
 _KINDS.update({name: _text for name in (
     "concurrency_key", "cron", "cursor", "file", "handler_id", "id", "key", "leftover_topic", "name",

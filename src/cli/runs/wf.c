@@ -320,6 +320,7 @@ static const CliCommand commands[] = {
     {"retry", "take up failed runs where they were last well", NULL, NULL, &retry_verb},
     {"turns", "list turns of a run that can be looked at", NULL, NULL, &turns_verb},
     {"diff", "show what changed in the variables between two turns", NULL, NULL, &diff_verb},
+    {"try", "say what a run would do with made-up answers", NULL, NULL, &wf_try_verb},
     {"rm", "remove ended runs", NULL, NULL, &rm_verb},
     {"signals", "list signals that a run has not taken", NULL, NULL, &wf_signals_verb},
     {"rm-signals", "remove signals that a run has not taken", NULL, NULL, &wf_rm_signals_verb},

@@ -95,7 +95,7 @@ static const CodeStatus ordinary[] = {
     {"SNAPSHOT_NOT_KEPT", 409},  {"STEP_NOT_FOUND", 404},     {"STORE_UNAVAILABLE", 503},
     {"TASK_HAS_RUN", 409},       {"TASK_NOT_FAILED", 409},    {"TASK_NOT_FOUND", 404},
     {"UNKNOWN_FIELD", 400},      {"UNKNOWN_PARAMETER", 400},  {"WORKFLOW_NAME", 400},
-    {"WORKFLOW_NOT_FOUND", 404}, {"WORKFLOW_KIND", 409},
+    {"WORKFLOW_NOT_FOUND", 404}, {"WORKFLOW_KIND", 409},      {"RUN_NOT_SCRIPT", 409},
 };
 
 int problem_code_status(const char *code) {

@@ -15,6 +15,8 @@ typedef struct Schema {
     const Field *fields;
 } Schema;
 // schemas_overview.c
+extern const Field schema_trial[], schema_trial_effect[], schema_trial_wait[],
+    schema_trial_variable[], schema_where_counts[];
 extern const Field schema_attention[], schema_attention_group[], schema_action[], schema_access[],
     schema_bulk[], schema_bulk_result[];
 const Schema *openapi_schemas(size_t *ret_count);

@@ -66,12 +66,6 @@ static const Field run[] = {
     {"error", "any", true,
      "Null unless it failed, was cancelled, or what is kept of it cannot be read."},
     {0}};
-static const Field where_counts[] = {
-    {"looked_at", "integer", true, "Runs in which the expression was evaluated."},
-    {"matched", "integer", true, "Those of the page."},
-    {"errors", "integer", true, "Runs in which it failed; they do not match."},
-    {"first_error", "string?", true, "Why it failed in the first of them."},
-    {0}};
 static const Field run_list[] = {
     {"items", "[RunItem]", true, ""},
     {"next", "string?", true, "Cursor of the next page."},
@@ -505,7 +499,11 @@ static const Schema schemas[] = {
     {"Wait", "", NULL, wait},
     {"RunItem", "A run as lists show it.", NULL, run_item},
     {"Run", "A run.", "RunItem", run},
-    {"WhereCounts", "What an expression found in a page of runs.", NULL, where_counts},
+    {"TrialEffect", "", NULL, schema_trial_effect},
+    {"TrialWait", "", NULL, schema_trial_wait},
+    {"TrialVariable", "", NULL, schema_trial_variable},
+    {"Trial", "What a run would do.", NULL, schema_trial},
+    {"WhereCounts", "What an expression found in a page of runs.", NULL, schema_where_counts},
     {"RunList", "", NULL, run_list},
     {"FilterTerm", "", NULL, filter_term},
     {"FilterFault", "", NULL, filter_fault},

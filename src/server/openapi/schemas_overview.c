@@ -1,5 +1,5 @@
 // Schemas of answers about many things at once: what needs a person, who may do what, changes of
-// many runs.
+// many runs, what a run would do.
 //
 // As those of schemas.c they say exactly what is written, and tests compare.
 //
@@ -58,3 +58,40 @@ const Field schema_bulk_result[] = {{"id", "string", true, ""},
                                     {"code", "string", false, "Of one that was refused."},
                                     {"detail", "string", false, "Why."},
                                     {0}};
+const Field schema_trial_effect[] = {
+    {"at", "instant", true, "By the clock of the sandbox."},
+    {"kind", "string", true, "log, task, workflow, event or stream."},
+    {"name", "string?", true, "Level, task, workflow, topic or type."},
+    {"data", "any", true, "Text, input, payload or value."},
+    {0}};
+const Field schema_trial_wait[] = {{"on", "string", true, "signal, event, timer, task or child."},
+                                   {"name", "string?", true, "Null of a timer."},
+                                   {"until", "instant?", true, "When it is due or times out."},
+                                   {0}};
+const Field schema_trial_variable[] = {{"function", "string", true, ""},
+                                       {"name", "string", true, ""},
+                                       {"before", "string?", true, "Null: it is new."},
+                                       {"after", "string", true, "Shortened, for people."},
+                                       {0}};
+const Field schema_trial[] = {
+    {"run_id", "string", true, ""},
+    {"workflow", "string", true, ""},
+    {"status", "string", true,
+     "suspended, completed, failed, cancelled, continued (as a new incarnation) or stopped."},
+    {"result", "any", true, "When it would complete, or the input of the next incarnation."},
+    {"error", "any", true, "When it would fail or be cancelled."},
+    {"reason", "string?", true, "Why it was stopped."},
+    {"now", "instant", true, "The clock of the sandbox at the end."},
+    {"turns", "integer", true, ""},
+    {"effects", "[TrialEffect]", true, "What it would do, in order."},
+    {"state", "object", true, "What it would set with State.set."},
+    {"waits", "[TrialWait]", true, "What it would wait for then."},
+    {"variables", "[TrialVariable]", true, "Variables where it would wait, as far as they differ."},
+    {"unused", "strings", true, "Answers that nothing asked for."},
+    {0}};
+const Field schema_where_counts[] = {
+    {"looked_at", "integer", true, "Runs in which the expression was evaluated."},
+    {"matched", "integer", true, "Those of the page."},
+    {"errors", "integer", true, "Runs in which it failed; they do not match."},
+    {"first_error", "string?", true, "Why it failed in the first of them."},
+    {0}};

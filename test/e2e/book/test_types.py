@@ -274,7 +274,7 @@ class SdkTypesTest(unittest.TestCase):
 
     # Schemas of /openapi.json and the interfaces that describe them.
     SCHEMAS = {
-        "Wait": "Wait", "RunItem": "RunItem", "Run": "Run", "Entry": "LogEntry", "Snapshot": "Snapshot",
+        "Wait": "Wait", "RunItem": "RunItem", "Run": "Run", "Entry": "LogEntry", "Snapshot": "Snapshot", "Trial": "Trial",
         "Frame": "Frame", "View": "View", "PostMortem": "PostMortem", "Turn": "Turn", "Diff": "TurnDiff",
         "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask",
         "Verdict": "Verdict", "WorkflowItem": "Workflow", "Deployed": "Deployed", "Finding": "Finding",
@@ -288,7 +288,7 @@ class SdkTypesTest(unittest.TestCase):
     INLINE = {
         "Backfilled", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "DiffSide", "EventSchemas",
         "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
-        "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "Variable", "VariableChange", "Version", "WhereCounts", "Word", "Workflow",
+        "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "TrialEffect", "TrialVariable", "TrialWait", "Variable", "VariableChange", "Version", "WhereCounts", "Word", "Workflow",
         "WorkflowNames"}
 
     BEGIN = 'import { Client, Worker, ApiError } from "abide"\nconst client = new Client()\n;'

@@ -174,6 +174,9 @@ class ApiTest:
         self.assertGreater(len(call("log", "r1", after=1, page_size=1)), 1)
         self.assertEqual(call("snapshot", "r1")["frames"][0]["line"], 1)
         self.assertEqual(self.refused(call, "snapshot", "r1", depth=1, path="x").code, "VARIABLE_NOT_FOUND")
+        trial = call("try_run", "r1", signals=[{"name": "go", "payload": 1}], tasks=[{"name": "x", "result": 1}],
+                     events=[{"topic": "t"}], time="1s")
+        self.assertEqual((trial["status"], trial["unused"]), ("completed", ["task x", "event t"]))
         self.assertTrue(call("release", "r1"))
         self.assertTrue(call("load", "r1"))
         self.assertTrue(call("pause", "r1"))

@@ -326,6 +326,9 @@ class ConformanceTest(unittest.TestCase):
             self.server.call("DELETE", "/v1/runs/" + run)
         living = self.start(workflow="waiter").json["id"]
         self.server.call("DELETE", "/v1/runs/" + living)
+        for run in ("first", "nobody", living):
+            change(run, "try")
+        change(living, "try", {"signals": [{"name": "a\u0001b"}]})
         signal = lambda run, name="go", query="": self.server.post(
             "/v1/runs/%s/signals/%s%s" % (run, name, query), raw="1")
         signal("nobody")
@@ -574,6 +577,8 @@ class ConformanceTest(unittest.TestCase):
             path = build_plugin(os.path.join(folder, "orders.so"), example_plugin("plugin-orders"))
             native = Server("--plugin", path)
         native.call("PUT", "/v1/workflows/order", raw=b"return 1")  # the name is taken, by C
+        native.post("/v1/runs", {"workflow": "order", "id": "native"})
+        native.post("/v1/runs/native/try")
         native.close()
         self.server.seen |= native.seen
         server = TokenServer()
