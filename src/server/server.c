@@ -5,6 +5,7 @@
 // Not here: requests (http.c), deadlines (ticker.c), configuration files and flags (cli/).
 #include "server/server.h"
 #include "base/memory.h"
+#include "server/exchange/change_stream.h"
 #include "server/http/connection.h"
 #include "server/http/http.h"
 #include "server/http/listen.h"
@@ -52,6 +53,7 @@ static void notice(void *context, const EngineEvent *event) { // on the coordina
     Server *server = context;
     metrics_notice(&server->metrics, event);
     workers_notice(&server->workers, event);
+    if (change_ring_notice(&server->changes, event)) change_streams_wake(server);
     if (server->tracer != NULL) tracer_notice(server->tracer, event);
     if (event->kind == ENGINE_LOG_GREW && str_is_null(event->run_id)) hub_wake_all(&server->hub);
     else if (event->kind == ENGINE_LOG_GREW) hub_log_grew(&server->hub, event->run_id);
@@ -172,6 +174,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     metrics_init(&server->metrics);
     workers_init(&server->workers);
     attention_init(&server->attention);
+    change_ring_init(&server->changes, engine_now_ms(engine));
     ServerPolicy policy = policy_of(config);
     policy_init(&server->policy, &policy);
     tokens_init(&server->tokens, engine_store(engine));
@@ -231,6 +234,7 @@ void server_free(Server *server) {
     metrics_done(&server->metrics);
     workers_done(&server->workers);
     attention_done(&server->attention);
+    change_ring_done(&server->changes);
     tokens_done(&server->tokens);
     policy_done(&server->policy);
     if (!str_is_null(server->config.certificate)) tls_forget();

@@ -18,6 +18,7 @@
 #include "server/exchange/hub.h"
 #include "server/http/ticker.h"
 #include "server/observe/attention.h"
+#include "server/observe/change_ring.h"
 #include "server/observe/metrics.h"
 #include "server/observe/trace.h"
 #include "server/observe/workers.h"
@@ -57,6 +58,7 @@ struct Server {
     Metrics metrics;
     Workers workers;
     Attention attention;
+    ChangeRing changes;
     HeldBytes held;                             // [server-4]
     _Atomic int64_t spill_count, spilled_bytes; // [spill-2] of exchange/spill.c
     Tracer *tracer;                             // NULL = no traces

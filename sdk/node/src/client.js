@@ -85,6 +85,11 @@ export class Client {
     return pages(this.transport, "/v1/runs", fields("list", options, RUN_FILTER))
   }
 
+  async *changes({ after, signal, ...options } = {}) {
+    const query = fields("changes", options, "kind[] run")
+    for await (const [, data] of follow(this.transport, "/v1/changes", () => false, { query, after, signal })) yield data
+  }
+
   async changeMany(verb, options = {}) {
     const body = fields("changeMany", options, "ids q dry_run limit cursor reason grace")
     return this.transport.call("POST", "/v1/runs/bulk", { body: { verb: argument("changeMany", "verb", verb), ...body } })

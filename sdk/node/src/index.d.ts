@@ -725,6 +725,9 @@ export class Client {
   show(runId: string): Promise<Run>
   /** Runs that match, newest first, read page by page as you go on. */
   list(filter?: RunFilter): AsyncGenerator<RunItem, void>
+  /** What changes on the server, as it happens; one with a `reason` says that more changed than is told. */
+  changes(options?: { kind?: Several; run?: string; after?: number; signal?: AbortSignal }):
+    AsyncGenerator<{ [member: string]: Json }, void>
   /** The same to up to 1000 runs: `ids`, or a page of what the filter `q` finds; go on with `cursor`. */
   changeMany(verb: "cancel" | "pause" | "resume" | "release" | "retry" | "remove", options?: {
     ids?: string[]; q?: string; dryRun?: boolean; pageSize?: number; cursor?: string; reason?: string; grace?: Duration

@@ -137,6 +137,18 @@ class Client:
                     idle_before=idle_before, created_before=created_before,
                     created_after=created_after, where=where, page_size=page_size)})
 
+    def changes(self, *, kind: Optional[Several] = None, run: Optional[str] = None,
+                after: Optional[int] = None) -> Iterator[JsonObject]:
+        """What changes on the server, as it happens, without an end.
+
+        Each answer names things by kind ({"runs": [{"id", "workflow", "status"}], …}); one with a
+        `reason` says that more changed than is told. A connection that breaks is made again.
+        """
+        for _, data in follow(self.transport, "/v1/changes", lambda data: False,
+                              query={"kind": several("kind", kind), **given(run=run)},
+                              after=given(after=after).get("after")):
+            yield data
+
     def change_many(self, verb: str, *, ids: Optional[Iterable[str]] = None,
                     q: Optional[str] = None, dry_run: Optional[bool] = None,
                     page_size: Optional[int] = None, cursor: Optional[str] = None,

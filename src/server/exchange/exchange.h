@@ -86,8 +86,9 @@ struct Exchange {
     const char *content_type;
     ExchangeHeader headers[EXCHANGE_HEADERS_MAX];
     size_t header_count;
-    struct Stream *stream; // NULL = the answer is `answer`
-    int64_t spilled_size;  // > 0: so much of it is in `spill_file`, before what is in `answer`
+    struct Stream *stream;        // NULL = the answer is `answer`
+    struct ChangeStream *changes; // likewise, of changes
+    int64_t spilled_size; // > 0: so much of it is in `spill_file`, before what is in `answer`
     int spill_file;
     int64_t spill_held; // its part of the server's spilled_bytes
     char *kept;         // texts of a stream's exchange, which has no arena; NULL = none

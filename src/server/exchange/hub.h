@@ -1,9 +1,10 @@
 // Hub: who is to be told when something happens in the engine.
 //
-// Two kinds of exchanges wait for more than one answer: readers of a run's log, and workers that
-// asked for tasks when there were none. The engine reports what its commits did; the hub wakes
-// those concerned: all readers of that run, and one worker of each kind (workers that ask for the
-// same queues and names are of one kind; the one that gets as much as it asked for wakes the next).
+// Three kinds of exchanges wait for more than one answer: readers of a run's log, readers of all
+// changes (change_stream.h), and workers that asked for tasks when there were none. The engine
+// reports what its commits did; the hub wakes those concerned: all readers, and one worker of each
+// kind (workers that ask for the same queues and names are of one kind; the one that gets as much
+// as it asked for wakes the next).
 //
 //   [hub-1] A waiter that registers and then looks misses nothing: whatever is committed after the
 //        registration wakes it.
@@ -14,7 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-typedef enum HubKind { HUB_READERS, HUB_CLAIMERS, HUB_KIND_COUNT } HubKind;
+typedef enum HubKind { HUB_READERS, HUB_CLAIMERS, HUB_CHANGES, HUB_KIND_COUNT } HubKind;
 
 typedef struct HubWaiter {
     List link;

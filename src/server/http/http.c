@@ -12,6 +12,7 @@
 #include "base/text/hex.h"
 #include "base/text/suggest.h"
 #include "server/access/auth.h"
+#include "server/exchange/change_stream.h"
 #include "server/exchange/stream.h"
 #include "server/http/connection.h"
 #include "server/http/framing.h"
@@ -311,8 +312,11 @@ static enum MHD_Result answer(Exchange *exchange) {
     uint64_t now_ns = engine_monotonic_ns(server->engine);
     metrics_answered(&server->metrics, exchange->route, exchange->status,
                      (int64_t)(now_ns - exchange->began_ns));
-    struct MHD_Response *response =
-        exchange->stream != NULL ? stream_response(exchange->stream) : buffer_response(exchange);
+    change_streams_answered(exchange);
+    struct MHD_Response *response = exchange->stream != NULL ? stream_response(exchange->stream)
+                                    : exchange->changes != NULL
+                                        ? change_stream_response(exchange->changes)
+                                        : buffer_response(exchange);
     if (response == NULL) return MHD_NO;
     if (server_is_stopping(exchange->server)) // the next request goes to whoever comes after us
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");

@@ -16,6 +16,7 @@ from cases import PATIENCE, Proxy
 # Parameters that the libraries choose themselves.
 OWN = {
     ("streamEvents", "after"): "Last-Event-ID says it",
+    ("streamChanges", "after"): "Last-Event-ID says it",
     ("streamHandlerEvents", "sse"): "it is always server-sent events",
     ("streamHandlerEvents", "Last-Event-ID"): "sent when a broken stream goes on; tested with cut connections",
     ("runWorkflow", "context"): "must be empty",
@@ -308,6 +309,7 @@ class ApiTest:
         self.assertIsInstance(workers["unserved"], list)
         self.assertEqual(call("server.access")["scopes"], ["read", "client", "worker", "admin"])
         self.assertIn("groups", call("server.attention"))
+        self.assertEqual(set(call("changes", kind=["runs", "tasks"], run="r1", after=1)[0]), {"node", "version"})
         read = call("server.filter", "status:failed work", 18)
         self.assertEqual((read["ok"], read["completions"][0]["text"]), (True, "workflow:"))
         self.assertIn("abide_", call("server.metrics"))

@@ -176,7 +176,10 @@ async function perform(client, { call, args, options }) {
   const answer = target[method](...args, ...(Object.keys(named).length ? [named] : []))
   if (answer?.[Symbol.asyncIterator] === undefined) return (await answer) ?? null
   const items = []
-  for await (const item of answer) items.push(item)
+  for await (const item of answer) {
+    items.push(item)
+    if (call === "changes") break // has no end
+  }
   return items
 }
 

@@ -181,6 +181,8 @@ def perform(client, call, args, options):
     for name in call.split("."):
         target = getattr(target, name)
     answer = target(*args, **options)
+    if call == "changes":  # has no end
+        return [next(answer)]
     return list(answer) if hasattr(answer, "__next__") else answer
 
 

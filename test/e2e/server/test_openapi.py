@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test", "e2e", "
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import openapi  # noqa: E402
 import tap  # noqa: E402
-from server import Server, ServerTest, build_plugin, example_plugin  # noqa: E402
+from server import Answer, Server, ServerTest, build_plugin, example_plugin  # noqa: E402
 from test_auth import TokenServer  # noqa: E402
 
 PAYLOAD_MAX = 4 << 20
@@ -236,6 +236,13 @@ class ConformanceTest(unittest.TestCase):
                      "/v1/access", "/"):
             self.server.get(path)
         self.server.get("/openapi.json")
+        reader = self.server.connect()
+        reader.request("GET", "/v1/changes")  # it has no end
+        response = reader.getresponse()
+        response.readline()
+        self.server.check("GET", "/v1/changes", Answer(response.status, dict(response.getheaders()), ""))
+        reader.close()
+        self.server.call("GET", "/v1/changes", headers={"Last-Event-ID": "x"})
         self.server.get("/nowhere")
         self.server.call("DELETE", "/v1/runs")
 
