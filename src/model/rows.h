@@ -118,7 +118,6 @@ typedef enum LogKind {
     LOG_RETRY, // attempt `attempt` failed; data: {"error":…,"next_at":"…"}; LOG_STARTED follows
     LOG_FAILURE, // a script failed: its frames with their variables, and where; data: an object
     LOG_RETRIED, // this run takes up one that failed; data: {"run":its id}
-    LOG_SET, // a variable was set from outside; name: path; data: {"old":…,"new":…,"by":…}
     LOG_KIND_COUNT
 } LogKind;
 

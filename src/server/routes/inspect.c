@@ -283,15 +283,17 @@ static const Field diff_query[] = {
 static const RouteAnswer turns_answers[] = {{200, "Its kept turns.", "TurnList"}, {0}};
 static const RouteAnswer diff_answers[] = {{200, "What changed.", "Diff"}, {0}};
 static const char *const turns_codes[] = {"RUN_NOT_FOUND", NULL};
-static const char *const diff_codes[] = {"RUN_NOT_FOUND", "TURN_NOT_KEPT", NULL};
+static const char *const diff_codes[] = {"RUN_NOT_FOUND", "TURN_NOT_KEPT", "SNAPSHOT_CORRUPT",
+                                         "SNAPSHOT_VERSION", NULL};
 static const Field snapshot_query[] = {
     {"depth", "integer", false, "Levels of each value that are shown, up to 16; 0 unless given."},
     {"turn", "integer", false, "As that kept turn began; as it is now unless given."},
     {"path", "string", false, "One value besides: `order.items[3].price`, with more of its text."},
     {0}};
 static const RouteAnswer snapshot_answers[] = {{200, "Where it stands.", "Snapshot"}, {0}};
-static const char *const snapshot_codes[] = {"RUN_NOT_FOUND", "BAD_PATH", "VARIABLE_NOT_FOUND",
-                                             "TURN_NOT_KEPT", NULL};
+static const char *const snapshot_codes[] = {
+    "RUN_NOT_FOUND",    "BAD_PATH", "VARIABLE_NOT_FOUND", "TURN_NOT_KEPT", "SNAPSHOT_CORRUPT",
+    "SNAPSHOT_VERSION", NULL};
 
 static const Route routes[] = {
     {"GET", "/v1/runs/{id}/snapshot", "getSnapshot", "Where a run stands: lines, variables, bytes",

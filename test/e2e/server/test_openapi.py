@@ -570,6 +570,8 @@ class ConformanceTest(unittest.TestCase):
         server.restart_on_its_port()
         for name in ("damaged", "newer"):
             server.post("/v1/runs/%s/load" % name)
+            server.get("/v1/runs/%s/snapshot" % name)
+            server.get("/v1/runs/%s/diff" % name)
             server.post("/events/" + name, {"event": {"type": "go", "value": 1}})
         self.server.seen |= server.seen
 

@@ -124,8 +124,36 @@ class Refused(Case):
         status, handler = self.client.handler("GET", "/handlers/h")
         self.assertEqual((status, handler["status"], handler["released"]), (202, "running", True))
         self.assertRegex(handler["error"], "snapshot cannot be read")
+        for part in ("snapshot?depth=16", "snapshot?path=x", "diff"):
+            answer = self.server.get("/v1/runs/h/" + part)
+            self.assertEqual((answer.status, answer.json["code"]), (500, "SNAPSHOT_CORRUPT"), part)
         self.change("UPDATE abide_runs SET snapshot = substr(snapshot, 2)")
         self.assert_goes_on("h")
+
+    def test_damaged_kept_turns_are_listed_and_not_opened(self):
+        self.server.deploy("twice", "const n = 1; await Signal.next('a'); await Signal.next('b'); return n")
+        self.server.run("twice", wait="0s", id="kept")
+        self.server.post("/v1/runs/kept/signals/a", raw="1")
+        self.server.wait_for("kept", "suspended", is_so=lambda run: run["waits"][0]["name"] == "b")
+        self.change("UPDATE abide_snapshots SET snapshot = CAST(x'00' || snapshot AS BLOB)")
+        turn, = self.server.get("/v1/runs/kept/turns").json["items"]
+        self.assertEqual((turn["turn"], turn["line"]), (1, None))
+        for part in ("snapshot?turn=1", "diff?from=1"):
+            answer = self.server.get("/v1/runs/kept/" + part)
+            self.assertEqual((answer.status, answer.json["code"]), (500, "SNAPSHOT_CORRUPT"), part)
+        self.server.post("/v1/runs/kept/signals/b", raw="1")
+        self.server.wait_for("kept", "completed")
+
+    def test_a_retry_of_a_damaged_run_is_held_and_the_failed_one_stays(self):
+        self.server.deploy("fails", "await Signal.next('a'); throw new Error('no')")
+        self.server.run("fails", wait="0s", id="bad")
+        self.server.post("/v1/runs/bad/signals/a", raw="1")
+        self.server.wait_for("bad", "failed")
+        self.change("UPDATE abide_runs SET snapshot = CAST(x'00' || snapshot AS BLOB) WHERE id = 'bad'")
+        self.server.post("/v1/runs/bad/retry", {})
+        held = self.server.wait_for("bad~2", "paused")
+        self.assertEqual(held["pause_reason"]["type"], "SNAPSHOT_CORRUPT")
+        self.assertEqual(self.server.get("/v1/runs/bad").json["status"], "failed")
 
     def test_damaged_run_with_a_due_timer_is_paused_and_the_others_go_on(self):
         self.server.deploy("nap", "return await Signal.when('up', {timeout: Inputs.time})")
