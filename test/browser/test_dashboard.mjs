@@ -232,6 +232,23 @@ test("the variables of a failed run are those at the throw", async world => {
   await done(page)
 })
 
+test("the slider goes back to a kept turn, and shows what it changed", async world => {
+  await parked(world.server, "past-1")
+  const page = await open(world, "#/runs/past-1")
+  const slider = page.getByLabel("Turn", { exact: true })
+  assert.match(await page.locator(".l-here").innerText(), /Signal\.when/)
+  await slider.focus()
+  await page.keyboard.press("Home")
+  await page.locator(".l-here", { hasText: "Task.run(" }).waitFor()
+  assert.match(page.url(), /turn=1/)
+  await page.locator(".changes", { hasText: "receipt" }).waitFor()
+  await page.reload()
+  await page.locator(".l-here", { hasText: "Task.run(" }).waitFor()
+  await button(page, "Now").click()
+  await page.locator(".l-here", { hasText: "Signal.when" }).waitFor()
+  await done(page)
+})
+
 test("a queue is paused, resumed and limited; a task is shown and retried", async world => {
   const { server } = world
   const page = await open(world, "#/tasks")

@@ -10,6 +10,7 @@ import { card, code, command, empty, errorBlock, facts, runLink, shown as shownV
 import { go, href, type Place } from "./route"
 import { failedLine, sourceView } from "./source"
 import { timelineView, type Bar } from "./timeline"
+import { Turns } from "./turns"
 import { isOver, type Entry, type Json, type Page, type Pending, type Run, type RunItem, type Snapshot, type Task, type Wait, type Workflow } from "./types"
 
 const DEPTH = 4 // of variables
@@ -22,12 +23,13 @@ const KINDS: Record<string, string> = {
   reloaded: "loaded again", retry: "failed, tries again",
 }
 
-export function runView({ name: id }: Place): View {
+export function runView({ name: id, options }: Place): View {
   const path = runPath(id)
   let run: Run | null = null, snapshot: Snapshot | null = null, workflow: Workflow | null = null
   let entries: Entry[] = [], tasks: Task[] = [], signals: Pending[] = [], children: RunItem[] = []
   let isMissing = false, incarnation = -1, shown = SHOWN, isLoading = false, isAgain = false, frameAt = 0
   let looks = 0, seen = ""
+  const turns = new Turns(id, options.get("turn"), DEPTH)
 
   async function loadLog(): Promise<void> {
     if (run && run.incarnation !== incarnation) {
@@ -64,6 +66,7 @@ export function runView({ name: id }: Place): View {
       get<Page<Task>>(`/v1/tasks${query({ run: id, limit: 500 })}`),
       get<Page<Pending>>(`${path}/signals?limit=100`),
       get<Page<RunItem>>(`/v1/runs${query({ parent: id, limit: 100 })}`),
+      turns.load(),
     ])
     snapshot = where
     workflow = flow
@@ -222,12 +225,13 @@ export function runView({ name: id }: Place): View {
   // ---- where it stands ----
 
   function standing(it: Run): Piece {
-    const frames = (isOver(it.status) ? snapshot?.failure?.frames : null) ?? snapshot?.frames ?? []
+    const past = turns.frames(), isHere = past !== null || !isOver(it.status)
+    const frames = past ?? (isOver(it.status) ? snapshot?.failure?.frames : null) ?? snapshot?.frames ?? []
     const error = it.error ?? it.pause_reason
     const failed = error ? failedLine(error.stack) : undefined
     const top = frames[Math.min(frameAt, Math.max(0, frames.length - 1))]
     const left = workflow?.source
-      ? sourceView(workflow.source, frames, { ...(frames[0] && !isOver(it.status) ? { here: frames[0].line } : {}), callers: new Set(isOver(it.status) ? [] : frames.slice(1).map(frame => frame.line)), ...(failed && (isOver(it.status) || frames.length === 0) ? { failed } : {}) })
+      ? sourceView(workflow.source, frames, { ...(frames[0] && isHere ? { here: frames[0].line } : {}), callers: new Set(isHere ? frames.slice(1).map(frame => frame.line) : []), ...(failed && past === null && (isOver(it.status) || frames.length === 0) ? { failed } : {}) })
       : empty(it.kind === "native" ? "This workflow is a C function: it has no source here." : "Its source is not there.")
     return html`<div class="split">
       <section class="card source-card" aria-label="Source"><div class="card-head"><h2>Source</h2><span class="soft small">${workflow?.file ?? ""} ${it.version ? version(it.version) : ""}</span></div>${left}</section>
@@ -287,6 +291,7 @@ export function runView({ name: id }: Place): View {
       ${it.error ? card(it.status === "cancelled" ? "Cancelled" : "Error", html`<div class="pad">${errorBlock(it.error)}</div>`, nothing, "alert") : nothing}
       ${it.status === "completed" ? card("Result", html`<div class="pad">${value(it.result)}</div>`, nothing, "good") : nothing}
       ${it.waits.length ? card("Waits for", html`<ul class="waits">${it.waits.slice(0, 20).map(waitItem)}</ul>${it.waits.length > 20 ? html`<p class="pad soft">and ${it.waits.length - 20} more</p>` : nothing}`, nothing, "waiting") : nothing}
+      ${turns.view()}
       ${standing(it)}
       ${card("Timeline", timelineView(it, entries, tasks, retryIn))}
       ${children.length ? card("Children", html`<ul class="plain">${children.map(child => html`<li>${runLink(child.id)} ${state(child.status)} <span class="soft">${child.workflow}</span></li>`)}</ul>`) : nothing}
