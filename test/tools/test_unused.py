@@ -19,7 +19,6 @@ ALLOWED = {
     "fault_store_call_count": "the decorator that tests let fail",
     "fault_store_is_crashed": "the decorator that tests let fail",
     "trace_store_new": "the decorator that tests listen with",
-    "fixed_env_init": "the clock of tests",
     "timezone_parse": "the seam at which tests hand in damaged zone files",
     "flow_ast_print": "how golden tests see what was parsed",
     "flow_disassemble_routine": "how golden tests see what was compiled",
