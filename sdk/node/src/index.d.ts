@@ -871,7 +871,7 @@ export interface ServerInfo {
   /** Figures in the text format of Prometheus. */
   metrics(): Promise<string>
   openapi(): Promise<{ [member: string]: Json }>
-  /** The HTML of the status page. */
+  /** The HTML of the dashboard. */
   page(): Promise<string>
 }
 

@@ -326,7 +326,7 @@ class ServerInfo(Group):
         return self._call("GET", "/openapi.json")
 
     def page(self) -> str:
-        """The HTML of the status page."""
+        """The HTML of the dashboard."""
         return self._transport.send("GET", "/").decode("utf-8")
 
 
