@@ -562,6 +562,16 @@ ABIDE_API int abide_retry_run(abide_engine *engine, const char *run_id, const ch
 */
 ABIDE_API int abide_try(abide_engine *engine, const char *run_id, const char *answers_json,
                         char **ret_json, abide_error *error);
+/*
+** Puts a run that waits on another version of its script, at the same place and with its variables.
+** `version` is one of its workflow, or at least the first six characters of one; NULL: the current
+** one. `flags`: 0, or ABIDE_DRY_RUN to be told only. *ret_changed is 0 for a dry run, and when it
+** has that version. Errors: RUN_NOT_FOUND, WORKFLOW_NOT_FOUND, RUN_NOT_PARKED, MOVE_REFUSED (the
+** text says what is missing at its place in that version), RUN_CHANGED (it went on meanwhile).
+*/
+enum { ABIDE_DRY_RUN = 1 };
+ABIDE_API int abide_move(abide_engine *engine, const char *run_id, const char *version, int flags,
+                         int *ret_changed, abide_error *error);
 /* Removes an ended run and all that belongs to it. ABIDE_CONFLICT when it has not ended. */
 ABIDE_API int abide_purge(abide_engine *engine, const char *run_id, abide_error *error);
 

@@ -6,6 +6,7 @@
 // Not here: what the operations do (store/kernel/).
 #include "api/api.h"
 #include "base/limits.h"
+#include "engine/definitions/move.h"
 #include "model/spec.h"
 #include <stdio.h>
 
@@ -248,6 +249,30 @@ int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int
     if (status == OK) status = check_iteration(iteration, &op->in.rewind.step, &diag);
     if (status != OK) return api_answer(error, status, &diag);
     return finish(engine, &request, error);
+}
+
+int abide_move(abide_engine *engine, const char *run_id, const char *version, int flags,
+               int *ret_changed, abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    Request request = {.op.kind = OP_MOVE};
+    MoveAnswer answer = {0};
+    Diag diag;
+    Arena arena;
+    MoveWish wish = {.store = engine_store(engine), .arena = &arena};
+    arena_init(&arena);
+    if (ret_changed != NULL) *ret_changed = 0;
+    Status status = api_check_run_id(run_id, &wish.run_id, &diag);
+    if (status == OK && version != NULL)
+        status = api_check_name(version, "the version", &wish.version, &diag);
+    if (status == OK && (flags & ~ABIDE_DRY_RUN) != 0)
+        status =
+            diag_set(&diag, ERR_INVALID, "BAD_OPTION", "flags is %d; 0 or ABIDE_DRY_RUN", flags);
+    if (status == OK) status = move_fill(&wish, &request.op, &answer, &diag);
+    bool is_told = status != OK || answer.is_there || (flags & ABIDE_DRY_RUN) != 0;
+    int code = is_told ? api_answer(error, status, &diag) : finish(engine, &request, error);
+    if (!is_told && code == ABIDE_OK && ret_changed != NULL) *ret_changed = 1;
+    arena_done(&arena);
+    return code;
 }
 
 int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,

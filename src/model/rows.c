@@ -72,6 +72,7 @@ const char *log_kind_name(int64_t kind) {
         [LOG_RETRY] = "retry",
         [LOG_FAILURE] = "failure",
         [LOG_RETRIED] = "retried",
+        [LOG_MOVED] = "moved",
     };
     bool is_known = kind > 0 && kind < LOG_KIND_COUNT;
     return is_known ? names[kind] : "unknown";

@@ -1,5 +1,4 @@
 // Rows: the durable records, and the numbers that stand in their columns.
-//
 // Numbers are part of the file format: append, never renumber.
 // Keys: one ascending sequence serves all tables of a store, so a key never names two things
 // and rows made later sort later. Times are milliseconds since 1970 (0 = none).
@@ -118,6 +117,7 @@ typedef enum LogKind {
     LOG_RETRY, // attempt `attempt` failed; data: {"error":…,"next_at":"…"}; LOG_STARTED follows
     LOG_FAILURE, // a script failed: its frames with their variables, and where; data: an object
     LOG_RETRIED, // this run takes up one that failed; data: {"run":its id}
+    LOG_MOVED, // to another version; iteration: the definition before; data: {"from":…,"to":…}
     LOG_KIND_COUNT
 } LogKind;
 

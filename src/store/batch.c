@@ -54,6 +54,7 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_PAUSE] = "pause",
     [OP_RESUME] = "resume",
     [OP_REWIND] = "rewind",
+    [OP_MOVE] = "move",
     [OP_FORK] = "fork",
     [OP_SET_TOPIC] = "set_topic",
     [OP_REPLAY_DEAD_LETTER] = "replay_dead_letter",
@@ -93,6 +94,7 @@ Str op_run_id(const Op *op) {
     case OP_PAUSE:
     case OP_RESUME: return op->in.hold.run_id;
     case OP_REWIND: return op->in.rewind.run_id;
+    case OP_MOVE: return op->in.move.run_id;
     case OP_FORK: return op->in.fork.run_id;
     case OP_REMOVE_SIGNALS: return op->in.remove_events.run_id;
     case OP_PURGE_RUN: return op->in.purge.run_id;

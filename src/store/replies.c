@@ -140,6 +140,7 @@ void op_keep_reply(Op *op, Arena *arena) {
     case OP_PAUSE:
     case OP_RESUME:
     case OP_REWIND:
+    case OP_MOVE:
     case OP_SET_TOPIC:
     case OP_REPLAY_DEAD_LETTER:
     case OP_REMOVE_DEAD_LETTER:

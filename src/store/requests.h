@@ -93,6 +93,13 @@ typedef struct OpIn {
             Str run_id;
             StepChoice step;
         } rewind;
+        struct { // OP_MOVE
+            Str run_id;
+            int64_t epoch;      // of the run when its snapshot was read
+            int64_t definition; // the version it goes on in, and
+            Str snapshot;       // the same state as a snapshot of that
+            Str note;           // for the log: {"from":…,"to":…}
+        } move;
         struct {
             Str run_id;
             StepChoice step; // a null name = from the start

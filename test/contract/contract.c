@@ -654,6 +654,7 @@ int main(void) {
     failed += contract_queues();
     failed += contract_eager();
     failed += contract_repair();
+    failed += contract_move();
     failed += contract_rewind();
     failed += contract_resume();
     failed += contract_states();

@@ -179,6 +179,7 @@ int contract_tasks(void);
 int contract_queues(void);
 int contract_eager(void);
 int contract_repair(void);
+int contract_move(void);
 int contract_rewind(void);
 int contract_resume(void);
 int contract_retry(void);

@@ -288,6 +288,12 @@ static void put_outside_question(Buf *text, const Op *op) {
         break;
     case OP_PAUSE:
     case OP_RESUME: put_str(text, "run", op->in.hold.run_id); break;
+    case OP_MOVE:
+        put_str(text, "run", op->in.move.run_id);
+        put(text, "epoch", op->in.move.epoch);
+        put(text, "definition", op->in.move.definition);
+        put_str(text, "snapshot", op->in.move.snapshot);
+        break;
     case OP_REWIND:
         put_str(text, "run", op->in.rewind.run_id);
         put_str(text, "step", op->in.rewind.step.name);

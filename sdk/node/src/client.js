@@ -130,6 +130,10 @@ export class Client {
     return this.transport.call("POST", path`/v1/runs/${runId}/rewind`, { body })
   }
 
+  async move(runId, options = {}) {
+    return this.transport.call("POST", path`/v1/runs/${runId}/move`, { body: fields("move", options, "version dry_run") })
+  }
+
   async retry(runId, options = {}) {
     return this.transport.call("POST", path`/v1/runs/${runId}/retry`, { body: fields("retry", options, "id") })
   }

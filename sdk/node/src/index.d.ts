@@ -747,6 +747,9 @@ export class Client {
     Promise<{ changed: boolean; position: number; dropped: number }>
   /** A new run from a step of this one, or from its start. */
   fork(runId: string, options?: { step?: string; iteration?: number; id?: string }): Promise<Run>
+  /** Puts a waiting run on another version of its script, at the same place; the current one unless given. */
+  move(runId: string, options?: { version?: string; dryRun?: boolean }):
+    Promise<{ changed: boolean; from: string; to: string }>
   /** Takes up a failed run at its last good place, by a new run. */
   retry(runId: string, options?: { id?: string }): Promise<Run>
   /** Its checkpoints in order. */

@@ -203,6 +203,12 @@ class Client:
                                    body=given(step=step, iteration=iteration, id=id),
                                    has_body=True)
 
+    def move(self, run_id: str, *, version: Optional[str] = None,
+             dry_run: Optional[bool] = None) -> JsonObject:
+        """Puts a waiting run on another version of its script, the current one unless given."""
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/move"),
+                                   body=given(version=version, dry_run=dry_run), has_body=True)
+
     def retry(self, run_id: str, *, id: Optional[str] = None) -> JsonObject:
         """Takes up a failed run at its last good place, by a new run; answers it."""
         return self.transport.call("POST", path("/v1/runs/", run_id, "/retry"), body=given(id=id),

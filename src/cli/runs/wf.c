@@ -157,6 +157,36 @@ static const Verb fork_verb = {
     .act = fork_run,
 };
 
+static const VerbOption move_options[] = {
+    {"to", 0, "VERSION",
+     "a version of their workflow, or how it begins; the current one unless given", VALUE_TEXT,
+     VERB_OWN},
+    {"dry-run", 0, NULL, "only say which can be moved, and why others cannot", VALUE_FLAG, 0},
+    {0},
+};
+static bool put_version(VerbCall *call, Body *body) {
+    Str version = verb_text(call, "to");
+    body_put_text(body, "version", version);
+    return true;
+}
+static const Verb move_verb = {
+    .kind = VERB_CHANGE,
+    .usage = "abide wf move RUN... [options]",
+    .about =
+        "Puts runs that wait on another version of their script, at the same place and with their "
+        "variables.\nWhat cannot be moved is not changed, and said. \"-\" reads ids from standard "
+        "input.",
+    .example = "abide wf move order-7 --dry-run\n"
+               "abide wf ls --workflow order --status suspended -o ids | abide wf move -",
+    .path = "/v1/runs/%s/move",
+    .id_field = "run_id",
+    .options = move_options,
+    .put = put_version,
+    .done = "moved to version",
+    .not_done = "unchanged, can go on in version",
+    .product = "to",
+};
+
 static const VerbOption retry_options[] = {
     {"id", 0, "ID", "id of the new run; only for one run", VALUE_TEXT, 0},
     {0},
@@ -317,6 +347,7 @@ static const CliCommand commands[] = {
     {"load", "bring released runs back into memory", NULL, NULL, &load_verb},
     {"rewind", "set a run back to a step", NULL, NULL, &rewind_verb},
     {"fork", "start a new run from a step of another one", NULL, NULL, &fork_verb},
+    {"move", "put waiting runs on another version of their script", NULL, NULL, &move_verb},
     {"retry", "take up failed runs where they were last well", NULL, NULL, &retry_verb},
     {"turns", "list turns of a run that can be looked at", NULL, NULL, &turns_verb},
     {"diff", "show what changed in the variables between two turns", NULL, NULL, &diff_verb},

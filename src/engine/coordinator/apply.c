@@ -65,6 +65,8 @@ static void apply_request(Coordinator *c, Request *request) {
         world_tell(c->setup.world, ENGINE_LOG_GREW, op->in.hold.run_id, STR_NULL, STR_NULL);
     else if (op->out.status == OK && op->kind == OP_REWIND)
         world_tell(c->setup.world, ENGINE_LOG_GREW, op->in.rewind.run_id, STR_NULL, STR_NULL);
+    else if (op->out.status == OK && op->kind == OP_MOVE)
+        world_tell(c->setup.world, ENGINE_LOG_GREW, op->in.move.run_id, STR_NULL, STR_NULL);
     else if (idle_is_note(op->kind)) idle_apply(&c->idle, op);
     request_finish(request);
 }

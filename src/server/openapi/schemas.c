@@ -2,7 +2,6 @@
 //
 // They say exactly what render.c and the routes write: every test of the server holds each answer
 // against its schema, so a member that is added there has to be added here.
-//
 // Not here: bodies and queries of requests, which stand with their routes.
 #include "base/array.h"
 #include "server/openapi/openapi.h"
@@ -17,7 +16,10 @@ static const Field problem[] = {
     {0}};
 static const Field health[] = {{"status", "string", true, "alive, ready, stopping"}, {0}};
 static const Field version[] = {{"version", "string", true, "Of the server."}, {0}};
-static const Field changed[] = {{"changed", "boolean", true, "False: it was so already."}, {0}};
+static const Field changed[] = {{"changed", "boolean", true, "False: it was so already."},
+                                {"from", "string", false, "Of a move: the version it had."},
+                                {"to", "string", false, "Of a move: the one asked for."},
+                                {0}};
 
 // ---- runs ----
 

@@ -212,6 +212,15 @@ class ApiTest:
         self.assertEqual(call("fork", run, step="two", iteration=0, id="forked")["id"], "forked")
         self.assertGreater(call("rewind", run, "two", iteration=0)["dropped"], 0)
         self.assertEqual(self.refused(call, "retry", run, id="again").code, "RUN_NOT_FAILED")
+        call("deploy", "moving", "const x = await Signal.when('go')\nreturn x")
+        moving = call("start", "moving", None)["id"]
+        self.server.wait_for(moving, "suspended")
+        self.assertFalse(call("move", moving)["changed"])
+        call("deploy", "moving", "const x = await Signal.when('go')\nreturn [x]")
+        self.assertFalse(call("move", moving, dry_run=True)["changed"])
+        self.assertTrue(call("move", moving)["changed"])
+        self.server.wait_for(moving, "suspended")
+        self.assertEqual(self.refused(call, "move", moving, version="none").code, "WORKFLOW_NOT_FOUND")
         call("deploy", "broken", "throw new Error('broken')")
         broken = call("start", "broken", None)["id"]
         self.server.wait_for(broken, "failed")

@@ -383,6 +383,17 @@ class ConformanceTest(unittest.TestCase):
         post("first", "rewind", step="x")
         post("first", "fork", id="first")
         post("first", "fork", id="\x01")
+        self.server.deploy("moving", "await Signal.when('go')\nreturn 1")
+        moving = self.start(workflow="moving").json["id"]
+        self.server.wait_for(moving, "suspended")
+        for source in ("await Signal.when('go')\nreturn 2", "return 3"):
+            self.server.deploy("moving", source)
+            post(moving, "move", dry_run=True)
+            post(moving, "move")
+            self.server.wait_for(moving, "suspended")
+        post(moving, "move", version="nothing")
+        post("first", "move")
+        post("nobody", "move")
         self.server.deploy("broken", "throw new Error('broken')")
         broken = self.start(workflow="broken").json["id"]
         self.server.wait_for(broken, "failed")

@@ -234,6 +234,52 @@ static void a_failed_script_is_taken_up_and_its_failed_task_done_again(void **st
     assert_int_equal(state_of(fixture, "r"), ABIDE_RUN_FAILED);
 }
 
+static const char waiting[] = "const price = 40\n"
+                              "const seen = [await Signal.when('go')]\n"
+                              "return [price, ...seen]";
+static const char repaired[] = "const price = 40\n"
+                               "const seen = [await Signal.when('go')]\n"
+                               "const last = await Task.run('a')\n"
+                               "return [price * 2, ...seen, last]";
+
+static void a_waiting_script_goes_on_in_the_repaired_version(void **state) {
+    Fixture *fixture = *state;
+    abide_error error;
+    int is_changed = 1;
+    deploy(fixture, "main", waiting);
+    start(fixture, "main", "r", NULL);
+    WAIT_UNTIL(state_of(fixture, "r") == ABIDE_RUN_SUSPENDED);
+    assert_int_equal(abide_move(fixture->engine, "r", NULL, 0, &is_changed, NULL), ABIDE_OK);
+    assert_int_equal(is_changed, 0);
+    deploy(fixture, "main", repaired);
+    assert_int_equal(abide_move(fixture->engine, "r", NULL, ABIDE_DRY_RUN, &is_changed, NULL),
+                     ABIDE_OK);
+    assert_int_equal(is_changed, 0);
+    assert_int_equal(abide_move(fixture->engine, "r", NULL, 0, &is_changed, NULL), ABIDE_OK);
+    assert_int_equal(is_changed, 1);
+    WAIT_UNTIL(state_of(fixture, "r") == ABIDE_RUN_SUSPENDED);
+    go(fixture, "r");
+    expect_result(fixture, "r", ABIDE_OK, "[80,\"went\",1]");
+    assert_int_equal(abide_move(fixture->engine, "r", NULL, 0, NULL, &error), ABIDE_CONFLICT);
+    assert_string_equal(error.name, "RUN_NOT_PARKED");
+    assert_int_equal(abide_move(fixture->engine, "none", NULL, 0, NULL, &error), ABIDE_NOT_FOUND);
+    assert_int_equal(abide_move(fixture->engine, "r", NULL, 2, NULL, &error), ABIDE_INVALID);
+}
+
+static void what_cannot_move_is_refused_and_stays(void **state) {
+    Fixture *fixture = *state;
+    abide_error error;
+    deploy(fixture, "main", waiting);
+    start(fixture, "main", "r", NULL);
+    WAIT_UNTIL(state_of(fixture, "r") == ABIDE_RUN_SUSPENDED);
+    deploy(fixture, "main", "return await Signal.when('other')");
+    assert_int_equal(abide_move(fixture->engine, "r", NULL, 0, NULL, &error), ABIDE_CONFLICT);
+    assert_string_equal(error.name, "MOVE_REFUSED");
+    assert_non_null(strstr(error.message, "line 2"));
+    go(fixture, "r");
+    expect_result(fixture, "r", ABIDE_OK, "[40,\"went\"]");
+}
+
 static const char all_of[] =
     "const [a, b] = await Promise.all([Task.run('a'), Task.run('broken')])\n"
     "return [a, b]";
@@ -260,6 +306,8 @@ int main(void) {
         REWIND_TEST(steps_are_read_by_name_and_iteration),
         REWIND_TEST(an_ended_script_is_forked_from_a_step),
         REWIND_TEST(a_failed_script_is_taken_up_and_its_failed_task_done_again),
+        REWIND_TEST(a_waiting_script_goes_on_in_the_repaired_version),
+        REWIND_TEST(what_cannot_move_is_refused_and_stays),
         REWIND_TEST(what_had_ended_well_beside_the_failure_is_not_done_again),
         REWIND_TEST(a_script_that_keeps_no_snapshots_only_starts_over),
         REWIND_TEST(a_bad_number_of_snapshots_is_refused),

@@ -408,10 +408,11 @@ static Status checkpoints_copy(Kernel *kernel, const RunRow *from, Run *to, int6
 typedef struct ForkPlace { // where a fork begins
     FlowPoint point;       // scripts
     int64_t position;      // C workflows: checkpoints before it are copied
+    int64_t definition;    // the version that the script had there
 } ForkPlace;
 
 static Status fork_place(Kernel *kernel, const Op *op, Run *source, ForkPlace *ret_place) {
-    *ret_place = (ForkPlace){0};
+    *ret_place = (ForkPlace){.definition = source->row.definition};
     bool is_flow = source->row.kind == RUN_FLOW;
     StepChoice step = op->in.fork.step;
     if (op->in.fork.is_retry) {
@@ -419,8 +420,9 @@ static Status fork_place(Kernel *kernel, const Op *op, Run *source, ForkPlace *r
                        : retry_position(kernel, source, &ret_place->position);
     }
     if (str_is_null(step.name)) return OK;
-    return is_flow ? flow_point_find(kernel, &source->row, &step, &ret_place->point)
-                   : step_find(kernel, &source->row, &step, &ret_place->position);
+    if (!is_flow) return step_find(kernel, &source->row, &step, &ret_place->position);
+    TRY(flow_point_find(kernel, &source->row, &step, &ret_place->point));
+    return definition_at(kernel, &source->row, ret_place->point.step_seq, &ret_place->definition);
 }
 
 static Status fork_fill(Kernel *kernel, const Op *op, Run *source, const ForkPlace *place,
@@ -453,7 +455,7 @@ Status apply_fork(Kernel *kernel, Op *op) {
     TRY(run_input(kernel, &source.row, &input));
     RunSpec spec = {.id = new_id,
                     .workflow = source.row.workflow,
-                    .definition = source.row.definition,
+                    .definition = place.definition,
                     .kind = source.row.kind,
                     .priority = source.row.priority,
                     .keep_ms = source.row.keep_ms,

@@ -104,6 +104,7 @@ MUST_CHECK Status apply_cancel(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_pause(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_resume(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_rewind(Kernel *kernel, Op *op);
+MUST_CHECK Status apply_move(Kernel *kernel, Op *op);
 void run_shift_deadline(const Kernel *kernel, Run *run); // of one that was paused, by that time
 // The checkpoint that a person names; the iteration of the last is filled in.
 MUST_CHECK Status step_find(Kernel *kernel, const RunRow *run, StepChoice *step,

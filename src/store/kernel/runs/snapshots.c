@@ -280,6 +280,7 @@ Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     StepChoice step = op->in.rewind.step;
     TRY(flow_point_find(kernel, &run->row, &step, &point));
     const SnapshotRow *row = &point.row;
+    TRY(definition_at(kernel, &run->row, point.step_seq, &run->row.definition));
     TRY(log_drop(kernel, run, row->start_seq, &op->out.rewind.dropped_count)); // [snapshots-3]
     TRY(tasks_cancel(kernel, run, row->position));
     LogRow rewound = {.kind = LOG_REWOUND,

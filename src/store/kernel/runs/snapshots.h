@@ -24,6 +24,9 @@ MUST_CHECK Status flow_point_find(Kernel *kernel, const RunRow *run, StepChoice 
 // parked with. Refuses with SNAPSHOT_NOT_KEPT.
 MUST_CHECK Status flow_point_last(Kernel *kernel, Run *run, FlowPoint *ret_point);
 MUST_CHECK Status flow_rewind(Kernel *kernel, Op *op, Run *run);
+// The version whose code executed a run up to the entry `seq`: see runs/move.c.
+MUST_CHECK Status definition_at(Kernel *kernel, const RunRow *run, int64_t seq,
+                                int64_t *ret_definition);
 
 // ---- runs/states.c ----
 MUST_CHECK Status state_set(Kernel *kernel, Run *run, const StateSpec *spec);
