@@ -48,7 +48,7 @@ uint32_t position_offset(const Document *document, Position position) {
     return (uint32_t)at;
 }
 
-Position position_of(const Document *document, uint32_t offset) {
+static Position position_of(const Document *document, uint32_t offset) {
     Str text = buf_str(&document->text);
     size_t low = 0, high = document->line_starts.count;
     while (high - low > 1) { // the last line that begins at the offset or before it

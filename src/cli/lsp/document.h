@@ -42,7 +42,6 @@ void documents_close(Document *document);
 MUST_CHECK Status document_change(Document *document, const JsonValue *change, Diag *diag);
 
 uint32_t position_offset(const Document *document, Position position);
-Position position_of(const Document *document, uint32_t offset);
 // {"line","character"}. ERR_INVALID: it is no position.
 MUST_CHECK Status position_read(const JsonValue *object, Position *ret_position, Diag *diag);
 // "key": {"start","end"} of a piece of the text.

@@ -29,8 +29,10 @@ static bool is_like(const AttentionGroup *a, const AttentionGroup *b) {
            str_same(a->name, b->name);
 }
 
-AttentionGroup *attention_add(AttentionGroups *groups, const AttentionGroup *wanted, Str example,
-                              int64_t at_ms) {
+// Adds one thing to the group that is like `wanted` in all texts; makes it if there is none.
+// NULL: there are too many groups.
+static AttentionGroup *attention_add(AttentionGroups *groups, const AttentionGroup *wanted,
+                                     Str example, int64_t at_ms) {
     size_t i = 0;
     while (i < groups->count && !is_like(&groups->groups[i], wanted)) i++;
     if (i == ATTENTION_GROUPS_MAX) return NULL;
@@ -53,7 +55,8 @@ static void mark_more(AttentionGroups *groups, const char *kind, bool is_more) {
         if (strcmp(groups->groups[i].kind, kind) == 0) groups->groups[i].is_more = is_more;
 }
 
-Str attention_place(Str stack) {
+// The place in the first frame of a stack, "order.flow:3:9"; null = none.
+static Str attention_place(Str stack) {
     for (Str left = stack, line; str_split(&left, '\n', &line);) {
         line = str_trim(line);
         if (!str_starts_with(line, STR("at "))) continue;

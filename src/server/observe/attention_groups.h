@@ -23,11 +23,5 @@ typedef struct AttentionGroups {
     StoreStats stats;
 } AttentionGroups;
 
-// Adds one thing to the group that is like `wanted` in all texts; makes it if there is none.
-// NULL: there are too many groups.
-AttentionGroup *attention_add(AttentionGroups *groups, const AttentionGroup *wanted, Str example,
-                              int64_t at_ms);
-// The place in the first frame of a stack, "order.flow:3:9"; null = none.
-Str attention_place(Str stack);
 // ---- attention_text.c ----
 void attention_render(JsonWriter *json, const AttentionGroups *groups);

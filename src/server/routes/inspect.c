@@ -18,16 +18,35 @@ typedef struct Wanted { // of what is in the variables
     int64_t depth;      // levels of each value
     Str path;           // one value besides; null = none
     int64_t turn;       // as that kept turn began; 0 = as it is now
+    int64_t turn_end;   // the last entry of that turn in the log
     bool is_long;       // with more of each text
 } Wanted;
 
-// The script a run is pinned to, as it was compiled for it. The caller releases it.
-static Status load_module(Exchange *exchange, const RunRow *run, FlowModule **ret_module,
+// A version of a script, as it was compiled for its runs. The caller releases it.
+static Status load_module(Exchange *exchange, int64_t definition, FlowModule **ret_module,
                           Diag *diag) {
     DefinitionRow row;
-    TRY(store_definition_by_key(exchange_store(exchange), &exchange->arena, run->definition, &row,
+    TRY(store_definition_by_key(exchange_store(exchange), &exchange->arena, definition, &row,
                                 diag));
     return definition_module(&row, &exchange->arena, ret_module, diag);
+}
+
+// The version that executed a turn: the first move after it names the one before (LOG_MOVED).
+static Status definition_of_turn(Exchange *exchange, const RunRow *run, int64_t turn_end,
+                                 int64_t *ret_definition, Diag *diag) {
+    LogFilter filter = {run_of_key(run->key), {.after = turn_end}};
+    *ret_definition = run->definition;
+    do {
+        LogPage page;
+        TRY(store_read_log(exchange_store(exchange), &exchange->arena, &filter, &page, diag));
+        for (size_t i = 0; i < page.count; i++) {
+            if (page.rows[i].kind != LOG_MOVED) continue;
+            *ret_definition = page.rows[i].iteration;
+            return OK;
+        }
+        filter.page.after = page.next;
+    } while (filter.page.after != 0);
+    return OK;
 }
 
 // {"found":what flow_vm_inspect says,"value":the one value}
@@ -45,10 +64,10 @@ static Status inspect_vm(FlowVm *vm, const Wanted *wanted, Buf *ret_json, Diag *
                     INSPECT_SIZE_MAX >> 20);
 }
 
-static Status inspect(Exchange *exchange, const RunRow *run, const Wanted *wanted, Buf *ret_json,
-                      Diag *diag) {
+static Status inspect_as(Exchange *exchange, const RunRow *run, const Wanted *wanted, Buf *ret_json,
+                         Diag *diag) {
     FlowModule *module;
-    TRY(load_module(exchange, run, &module, diag));
+    TRY(load_module(exchange, run->definition, &module, diag));
     FlowVmOptions options = {.module = module, .limits = FLOW_LIMITS_DEFAULT};
     FlowMachine *machine;
     Status status = flow_machine_restore(run->snapshot, &options, &machine, diag);
@@ -60,17 +79,33 @@ static Status inspect(Exchange *exchange, const RunRow *run, const Wanted *wante
     return status;
 }
 
+// A turn from before the run was moved was executed by another version: that is looked for only
+// when the present one turns out not to be it.
+static Status inspect(Exchange *exchange, const RunRow *run, const Wanted *wanted, Buf *ret_json,
+                      Diag *diag) {
+    Status status = inspect_as(exchange, run, wanted, ret_json, diag);
+    if (status != ERR_CONFLICT || wanted->turn_end == 0) return status;
+    RunRow before = *run;
+    TRY(definition_of_turn(exchange, run, wanted->turn_end, &before.definition, diag));
+    buf_clear(ret_json);
+    return inspect_as(exchange, &before, wanted, ret_json, diag);
+}
+
 // ---- kept turns ----
 
-// Puts the snapshot of that turn into the row; 0: it stays as it is.
-static Status take_turn(Exchange *exchange, int64_t turn, RunRow *run, Diag *diag) {
+// Puts the snapshot of the wanted turn into the row; 0: it stays as it is.
+static Status take_turn(Exchange *exchange, Wanted *wanted, RunRow *run, Diag *diag) {
+    int64_t turn = wanted->turn;
     if (turn == 0) return OK;
     SnapshotFilter filter = {run_of_key(run->key), {.after = turn - 1, .limit = 1}};
     SnapshotPage page;
     TRY(store_list_snapshots(exchange_store(exchange), &exchange->arena, &filter, &page, diag));
     bool is_there = page.count == 1 && page.rows[0].number == turn;
-    if (is_there) run->snapshot = page.rows[0].snapshot;
-    if (is_there) return OK;
+    if (is_there) {
+        run->snapshot = page.rows[0].snapshot;
+        wanted->turn_end = page.rows[0].end_seq;
+        return OK;
+    }
     return diag_set(diag, ERR_NOT_FOUND, "TURN_NOT_KEPT",
                     "the beginning of turn %lld of run \"%.*s\" is not kept", (long long)turn,
                     STR_ARG(run->id));
@@ -140,7 +175,7 @@ static void get_snapshot(Exchange *exchange) {
     diag_clear(&diag);
     Seen seen = {0};
     JsonValue *all = NULL;
-    Status status = take_turn(exchange, wanted.turn, &run, &diag);
+    Status status = take_turn(exchange, &wanted, &run, &diag);
     if (status == OK && wanted.turn == 0)
         status = find_failure(exchange, &run, &seen.failure, &diag);
     if (status == OK && run.snapshot.len > 0) {
@@ -188,12 +223,13 @@ static void put_position(JsonWriter *json, const JsonValue *frames) {
     }
 }
 
-// One that cannot be opened, of another version of the script, has no position.
+// One that cannot be opened has no position.
 static void put_turn(Exchange *exchange, JsonWriter *json, RunRow *run, const SnapshotRow *row) {
     Diag diag;
     const JsonValue *frames = NULL;
     run->snapshot = row->snapshot;
-    if (read_frames(exchange, run, &(Wanted){0}, &frames, &diag) != OK) frames = NULL;
+    const Wanted wanted = {.turn_end = row->end_seq};
+    if (read_frames(exchange, run, &wanted, &frames, &diag) != OK) frames = NULL;
     json_write_object_begin(json);
     json_put_i64(json, "turn", row->number);
     json_put_i64(json, "bytes", (int64_t)row->snapshot.len);
@@ -252,8 +288,8 @@ static void diff_turns(Exchange *exchange) {
     const JsonValue nothing = {.kind = JSON_KIND_ARRAY};
     for (size_t i = 0; i < 2 && status == OK; i++) {
         RunRow side = run;
-        const Wanted wanted = {.depth = INSPECT_DEPTH_MAX, .is_long = true};
-        status = take_turn(exchange, turns[i], &side, &diag);
+        Wanted wanted = {.depth = INSPECT_DEPTH_MAX, .turn = turns[i], .is_long = true};
+        status = take_turn(exchange, &wanted, &side, &diag);
         if (status == OK) status = read_frames(exchange, &side, &wanted, &frames[i], &diag);
     }
     if (status != OK) {

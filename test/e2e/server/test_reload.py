@@ -144,6 +144,22 @@ class Refused(Case):
         self.server.post("/v1/runs/kept/signals/b", raw="1")
         self.server.wait_for("kept", "completed")
 
+    def test_turns_from_before_a_move_are_looked_at_in_their_version(self):
+        source = "const n = 1; await Signal.next('a'); const m = 2; await Signal.next('b'); return n + m"
+        self.server.deploy("moved", source)
+        self.server.run("moved", wait="0s", id="goes")
+        self.server.post("/v1/runs/goes/signals/a", raw="1")
+        self.server.wait_for("goes", "suspended", is_so=lambda run: run["waits"][0]["name"] == "b")
+        self.server.deploy("moved", "\n" + source + " + 0")
+        self.assertTrue(self.server.post("/v1/runs/goes/move", {}).json["changed"])
+        self.server.wait_for("goes", "suspended", is_so=lambda run: run["waits"][0]["name"] == "b")
+        turn = self.server.get("/v1/runs/goes/turns").json["items"][0]
+        self.assertEqual((turn["turn"], turn["line"]), (1, 1))
+        frame, = self.server.get("/v1/runs/goes/snapshot?turn=1").json["frames"]
+        self.assertEqual(frame["line"], 1)
+        sides = self.server.get("/v1/runs/goes/diff?from=1").json
+        self.assertEqual((sides["from"]["line"], sides["to"]["line"]), (1, 2))
+
     def test_a_retry_of_a_damaged_run_is_held_and_the_failed_one_stays(self):
         self.server.deploy("fails", "await Signal.next('a'); throw new Error('no')")
         self.server.run("fails", wait="0s", id="bad")
