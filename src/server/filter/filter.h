@@ -53,7 +53,7 @@ typedef enum FilterOperator {
 typedef struct FilterTerm {
     size_t from, to; // its bytes in the text
     FilterField field;
-    FilterOperator operator;
+    FilterOperator comparison;
     bool is_negated;
     Str key;     // FILTER_STATE
     Str *values; // one or more; of FILTER_STATE valid JSON
@@ -79,7 +79,7 @@ MUST_CHECK Status filter_parse(Arena *arena, Str text, Filter *ret_filter, Filte
                                Diag *diag);
 const char *filter_field_name(FilterField field); // "status"; "state.", "text"
 const char *filter_field_about(FilterField field);
-const char *filter_operator_name(FilterOperator operator);
+const char *filter_operator_name(FilterOperator comparison);
 
 // ---- complete.c ----
 

@@ -78,7 +78,7 @@ static bool push_equal(Arena *arena, const FilterTerm *term, RunFilter *runs) {
 
 // Terms that compare; only what is strictly before or after.
 static bool push_compared(const FilterTerm *term, int64_t now_ms, RunFilter *runs) {
-    bool is_above = term->operator== FILTER_ABOVE, is_below = term->operator== FILTER_BELOW;
+    bool is_above = term->comparison == FILTER_ABOVE, is_below = term->comparison == FILTER_BELOW;
     if (!is_above && !is_below) return false;
     if (term->field == FILTER_CREATED)
         return is_above ? push_after(&runs->created_after_ms, term->number)
@@ -100,7 +100,7 @@ static bool push_term(FilterTerm *term, Arena *arena, int64_t now_ms, RunFilter 
     if (term->field == FILTER_ERROR)
         narrow_states(runs, 1u << RUN_FAILED | 1u << RUN_CANCELLED | 1u << RUN_PAUSED);
     if (term->field == FILTER_WAITING) narrow_states(runs, 1u << RUN_SUSPENDED);
-    if (term->operator== FILTER_IS) return push_equal(arena, term, runs);
+    if (term->comparison == FILTER_IS) return push_equal(arena, term, runs);
     return push_compared(term, now_ms, runs);
 }
 
@@ -127,8 +127,8 @@ static bool contains(Str text, Str part) {
 static bool text_fits(const FilterTerm *term, Str text) {
     if (str_is_null(text)) return false;
     for (size_t i = 0; i < term->count; i++) {
-        if (term->operator== FILTER_HAS ? contains(text, term->values[i])
-                                        : str_equal(text, term->values[i]))
+        if (term->comparison == FILTER_HAS ? contains(text, term->values[i])
+                                           : str_equal(text, term->values[i]))
             return true;
     }
     return false;
@@ -143,7 +143,7 @@ static bool tags_fit(const FilterTerm *term, Str tags) {
 // ---- numbers ----
 
 static bool number_fits(const FilterTerm *term, int64_t number) {
-    switch (term->operator) {
+    switch (term->comparison) {
     case FILTER_ABOVE: return number > term->number;
     case FILTER_BELOW: return number < term->number;
     case FILTER_AT_LEAST: return number >= term->number;
@@ -227,7 +227,7 @@ static Status error_fits(FilterLook *look, const FilterTerm *term, const RunRow 
     look->read_count++;
     TRY(filter_read_error(look->engine, &look->scratch, run, &error, diag));
     *ret_is_match = text_fits(term, error.name) || text_fits(term, error.code);
-    if (term->operator== FILTER_HAS && !* ret_is_match)
+    if (term->comparison == FILTER_HAS && !*ret_is_match)
         *ret_is_match = text_fits(term, error.message) || text_fits(term, error.cause);
     return OK;
 }

@@ -49,10 +49,10 @@ static const FieldInfo infos[FILTER_FIELD_COUNT] = {
 const char *filter_field_name(FilterField field) { return infos[field].name; }
 const char *filter_field_about(FilterField field) { return infos[field].about; }
 
-const char *filter_operator_name(FilterOperator operator) {
+const char *filter_operator_name(FilterOperator comparison) {
     static const char *const names[] = {":", "~", ">", "<", ">=", "<="};
     _Static_assert(COUNT_OF(names) == FILTER_OPERATOR_COUNT, "each has a name");
-    return names[operator];
+    return names[comparison];
 }
 
 typedef struct Reader {
@@ -144,9 +144,9 @@ static bool read_operator(Reader *reader, FilterOperator *ret_operator) {
 
 static Status check_operator(Reader *reader, const FilterTerm *term, size_t from) {
     const FieldInfo *info = &infos[term->field];
-    if (info->operators & 1u << term->operator) return OK;
+    if (info->operators & 1u << term->comparison) return OK;
     return wrong(reader, from, info->example, "\"%s\" does not go with %s",
-                 filter_operator_name(term->operator), info->name);
+                 filter_operator_name(term->comparison), info->name);
 }
 
 // ---- values ----
@@ -223,7 +223,7 @@ static Status read_value(Reader *reader, FilterTerm *term) {
 
 static Status read_values(Reader *reader, FilterTerm *term) {
     size_t from = reader->at;
-    bool is_list = term->operator== FILTER_IS || term->operator== FILTER_HAS;
+    bool is_list = term->comparison == FILTER_IS || term->comparison == FILTER_HAS;
     bool is_one = !is_list || term->field == FILTER_PRIORITY || term->field == FILTER_ATTEMPT;
     term->values = ARENA_ARRAY(reader->arena, Str, FILTER_VALUES_MAX);
     do {
@@ -253,7 +253,7 @@ static Status read_state_key(Reader *reader, FilterTerm *term) {
 
 static Status read_condition(Reader *reader, FilterTerm *term) {
     size_t from = reader->at;
-    if (!has_more(reader) || !read_operator(reader, &term->operator))
+    if (!has_more(reader) || !read_operator(reader, &term->comparison))
         return wrong(reader, from, infos[term->field].example, "an operator is missing");
     TRY(check_operator(reader, term, from));
     return read_values(reader, term);
@@ -261,7 +261,7 @@ static Status read_condition(Reader *reader, FilterTerm *term) {
 
 static Status read_word(Reader *reader, FilterTerm *term, Str word) {
     term->field = FILTER_TEXT;
-    term->operator= FILTER_HAS;
+    term->comparison = FILTER_HAS;
     term->values = ARENA_ARRAY(reader->arena, Str, 1);
     term->values[0] = word;
     term->count = 1;

@@ -121,6 +121,9 @@ static Status read_bulk(Exchange *exchange, const JsonValue *body, Bulk *bulk, D
     bool has_page = json_has(body, "limit") || json_has(body, "cursor");
     if (ids != NULL && has_page)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "limit and cursor go with q");
+    bool has_cancel_field = json_has(body, "reason") || json_has(body, "grace");
+    if (bulk->verb != BULK_CANCEL && has_cancel_field)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "reason and grace go with cancel");
     return ids != NULL ? read_ids(&exchange->arena, ids, bulk, diag)
                        : search(exchange, body, text, bulk, diag);
 }

@@ -26,7 +26,7 @@ static void put_terms(JsonWriter *json, Arena *arena, const Filter *filter) {
         json_put_i64(json, "from", (int64_t)term->from);
         json_put_i64(json, "to", (int64_t)term->to);
         json_put_string(json, "field", field);
-        json_put_cstr(json, "op", filter_operator_name(term->operator));
+        json_put_cstr(json, "op", filter_operator_name(term->comparison));
         json_write_key(json, STR("values"));
         json_write_array_begin(json);
         for (size_t j = 0; j < term->count; j++) json_write_string(json, term->values[j]);

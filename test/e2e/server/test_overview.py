@@ -173,6 +173,8 @@ class BulkTest(ServerTest):
                        {"verb": "pause", "ids": [], "limit": 1}, {"verb": "pause", "q": "", "limit": 0},
                        {"verb": "pause", "q": "", "cursor": "x"}):
             self.assert_problem(self.server.post("/v1/runs/bulk", fields), 400, "BAD_FIELD")
+        for field in ({"reason": "x"}, {"grace": "1s"}):  # of cancel
+            self.assert_problem(self.bulk("pause", ids=["b1"], **field), 400, "BAD_FIELD")
         self.assert_problem(self.bulk("pause", q="x:y"), 400, "BAD_FILTER")
         self.assertEqual(self.bulk("pause", ids=[]).json["results"], [])
 

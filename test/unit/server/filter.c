@@ -48,8 +48,8 @@ static void terms_have_a_field_an_operator_and_values(void **state) {
     assert_int_equal(filter.terms[0].to, 22);
     assert_int_equal(filter.terms[0].states, 1u << RUN_FAILED | 1u << RUN_PAUSED);
     assert_true(filter.terms[1].is_negated);
-    assert_int_equal(filter.terms[1].operator, FILTER_HAS);
-    assert_int_equal(filter.terms[2].operator, FILTER_AT_LEAST);
+    assert_int_equal(filter.terms[1].comparison, FILTER_HAS);
+    assert_int_equal(filter.terms[2].comparison, FILTER_AT_LEAST);
     assert_int_equal(filter.terms[2].number, 7200000);
     assert_text(filter.terms[3].key, "a.b");
     assert_text(filter.terms[3].values[0], "\"4 2\"");
