@@ -162,8 +162,9 @@ static const VerbOption options[] = {
 const Verb wf_try_verb = {
     .kind = VERB_CALL,
     .usage = "abide wf try RUN [options]",
-    .about = "Says what a run would do next with these answers. A copy of it goes on in a sandbox: "
-             "nothing is written, no task leaves, and the run itself stays as it is.",
+    .about =
+        "Says what a run would do next with these answers. A copy of it goes on in a sandbox:\n"
+        "nothing is written, no task leaves, and the run itself stays as it is.",
     .example = "abide wf try order-7 --signal approved=true --task ship='\"parcel\"'\n"
                "abide wf try order-7 --time +2d",
     .options = options,
