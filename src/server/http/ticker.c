@@ -77,13 +77,15 @@ static void forget(ServerTicker *ticker, Watch *watch) {
 }
 
 void server_watch(Server *server, Watch *watch, int fd) {
-    pthread_mutex_lock(&server->lock);
-    ASSERT(!watch->is_set);
-    watch->fd = fd;
     // Ends and errors only: a socket with bytes to read is of no interest.
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.ptr = watch};
-    watch->is_set = epoll_ctl(server->ticker.watched, EPOLL_CTL_ADD, fd, &event) == 0;
-    if (!watch->is_set) watch->left(watch);
+    pthread_mutex_lock(&server->lock);
+    ASSERT(!watch->is_set || watch->fd == fd);
+    if (!watch->is_set) {
+        watch->fd = fd;
+        watch->is_set = epoll_ctl(server->ticker.watched, EPOLL_CTL_ADD, fd, &event) == 0;
+        if (!watch->is_set) watch->left(watch);
+    }
     pthread_mutex_unlock(&server->lock);
 }
 

@@ -30,7 +30,7 @@ typedef struct Deadline {
 // Something that is to happen when the client at the other end of a socket has left.
 typedef struct Watch {
     int fd;
-    bool is_set;
+    bool is_set;                       // guarded by the server's lock
     void (*left)(struct Watch *watch); // it is cleared by then
 } Watch;
 
@@ -53,6 +53,7 @@ void server_set_deadline(Server *server, Deadline *deadline, int64_t at_ms); // 
 // Of a deadline that is due, by its `due` and nobody else.
 void server_repeat_deadline(Server *server, Deadline *deadline, int64_t at_ms);
 void server_clear_deadline(Server *server, Deadline *deadline);
-// One watch per socket at a time. When the system cannot watch it, the client counts as left.
+// One watch per socket at a time; one that is set stays. When the system cannot watch it, the
+// client counts as left.
 void server_watch(Server *server, Watch *watch, int fd);
 void server_unwatch(Server *server, Watch *watch); // harmless when it is not set

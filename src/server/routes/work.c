@@ -275,7 +275,7 @@ static void claimed(Exchange *exchange) {
     exchange->is_patient = true;
     exchange->stage = EXCHANGE_WAITING;
     server_set_deadline(server, &claim->deadline, claim->until_ms);
-    if (!claim->watch.is_set) connection_watch(exchange, &claim->watch);
+    connection_watch(exchange, &claim->watch);
     sleeper_sleep(&claim->sleeper);
 }
 
