@@ -13,6 +13,15 @@ const open = async ({ browser, server }, to, options) => {
   await page.locator("h1").first().waitFor()
   return page
 }
+// A page whose stream is refused, until that is taken back.
+const open_without_stream = async ({ browser, server }) => {
+  const page = await browser.page()
+  page.isServerAway = true
+  await page.route("**/v1/changes", route => route.abort())
+  await page.goto(`${server.url}/#/runs`)
+  await page.locator("h1").first().waitFor()
+  return page
+}
 const button = (page, name) => page.getByRole("button", { name, exact: true })
 const confirm = page => page.locator("dialog button.danger, dialog button.primary").click()
 const done = async page => {
@@ -50,6 +59,50 @@ test("a run that starts and ends appears in the open list", async world => {
   await row.getByText("suspended").waitFor()
   await world.server.post("/v1/events/live", {})
   await row.getByText("completed").waitFor()
+  await done(page)
+})
+
+test("an open run is asked for anew when it changes, not when others do", async world => {
+  const { server } = world
+  await server.start_run("invoice", "quiet-1", { topic: "quiet" })
+  await server.until("quiet-1", run => run.status === "suspended")
+  const page = await open(world, "#/runs")
+  await page.locator(".link", { hasText: "live" }).waitFor()
+  await page.goto(`${server.url}/#/runs/quiet-1`)
+  await page.locator(".l-here").waitFor()
+  await page.getByLabel("Answer with (JSON)").fill('{"half": "writ')
+  const asked = []
+  page.on("request", request => asked.push(new URL(request.url()).pathname))
+  const told = page.evaluate(async () => { // a stream of its own, which ends with the news about the second run
+    const reader = (await fetch("/v1/changes?run=quiet-2")).body.pipeThrough(new TextDecoderStream()).getReader()
+    for (let text = ""; !text.includes("completed"); text += (await reader.read()).value);
+    await reader.cancel()
+  })
+  await wait(() => asked.includes("/v1/changes"), "nobody listens")
+  await server.start_run("note", "quiet-2", { text: "x" })
+  await told
+  await server.post("/v1/runs/quiet-1/pause")
+  await page.locator(".title").getByText("paused").waitFor()
+  assert.ok(asked.filter(path => path === "/v1/runs/quiet-1").length <= 2, asked.join(" "))
+  assert.equal(await page.getByLabel("Answer with (JSON)").inputValue(), '{"half": "writ')
+  await server.post("/v1/runs/quiet-1/cancel", {})
+  await server.post("/v1/runs/quiet-1/resume").catch(() => {})
+  await page.locator(".title").getByText("cancelled").waitFor()
+  await done(page)
+})
+
+test("a page whose stream breaks says so, looks again, and listens again", async world => {
+  const { server } = world
+  const page = await open_without_stream(world)
+  await page.locator(".link.away").waitFor()
+  await server.start_run("invoice", "torn-1", { topic: "torn" })
+  await server.until("torn-1", run => run.status === "suspended")
+  await page.unroute("**/v1/changes")
+  await page.locator(".link", { hasText: "live" }).waitFor()
+  await page.locator(".run-row", { hasText: "torn-1" }).getByText("suspended").waitFor()
+  await server.post("/v1/events/torn", {})
+  await page.locator(".run-row", { hasText: "torn-1" }).getByText("completed").waitFor()
+  page.isServerAway = false
   await done(page)
 })
 

@@ -15,6 +15,7 @@ export const link = {
   isAway: false, // the last request found nobody
   needsToken: "", // why a token is asked for; empty: it is not
   onChange: (): void => {},
+  onToken: (): void => {},
 }
 let token = ""
 
@@ -22,6 +23,7 @@ export function useToken(text: string): void {
   token = text
   link.needsToken = ""
   link.onChange()
+  link.onToken()
 }
 export const hasToken = (): boolean => token !== ""
 
@@ -35,14 +37,15 @@ function headers(): Record<string, string> {
   return token ? { Authorization: `Bearer ${token}` } : {}
 }
 
-async function send(method: string, path: string, body?: string): Promise<Response> {
+async function send(method: string, path: string, body?: string, signal?: AbortSignal): Promise<Response> {
   const request: RequestInit = { method, headers: headers(), cache: "no-store", redirect: "error" }
   if (body !== undefined) request.body = body
+  if (signal) request.signal = signal
   let answer: Response
   try {
     answer = await fetch(path, request)
   } catch (error) {
-    setAway(true)
+    if (!signal?.aborted) setAway(true)
     throw error
   }
   setAway(false)
@@ -61,6 +64,8 @@ export async function call<T>(method: string, path: string, body?: string): Prom
   const answer = await send(method, path, body)
   return (answer.status === 204 ? null : await answer.json()) as T
 }
+// An answer that is read while it comes.
+export const stream = (path: string, signal: AbortSignal): Promise<Response> => send("GET", path, undefined, signal)
 export const get = <T>(path: string): Promise<T> => call<T>("GET", path)
 
 export const seg = encodeURIComponent

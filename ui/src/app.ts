@@ -2,13 +2,16 @@
 
 import type { TemplateResult } from "lit-html"
 import { get, Refused } from "./api"
+import type { News } from "./changes"
 
 export interface View {
   title: string
   view: () => TemplateResult
   load: () => Promise<void> // fetches what is shown; called when something may have changed
+  follows?: (news: News) => boolean // whether they are about what is shown
   close?: () => void
-  pauseMs?: number // between two looks
+  pauseMs?: number // between two looks at what no news tell
+  lateMs?: number // the server's answers may be that old: it is looked at once more after news
   keys?: Record<string, [string, () => void]> // key: what it does, how
 }
 

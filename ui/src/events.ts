@@ -3,11 +3,12 @@
 import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get, seg } from "./api"
 import { act, getOrNull, reload, type View } from "./app"
+import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, curl, segment, short } from "./format"
 import { card, empty, facts, runLink, small, table, value, when } from "./parts"
 import { href, type Place } from "./route"
-import type { DeadLetter, Page, Pending, Topic } from "./types"
+import { isOver, type DeadLetter, type Page, type Pending, type Topic } from "./types"
 
 function publish(topic = ""): void {
   ask({
@@ -37,7 +38,8 @@ export function eventsView(place: Place): View {
   const letterRow = (it: DeadLetter): unknown[] => [it.topic ?? it.name ?? "", it.reason, it.run_id ? runLink(it.run_id) : nothing, html`<code>${short(it.payload, 80)}</code>`, when(it.created_at),
     html`<span class="nowrap">${small("Replay", it.id, () => act("Delivered again.", () => call("POST", `/v1/dead-letters/${seg(it.id)}/replay`)))}${small("Remove…", it.id, () => remove(it), "danger")}</span>`]
   return {
-    title: "Events",
+    title: "Events", pauseMs: 15_000, // events expire unsaid
+    follows: news => tells(news, "topics") || tells(news, "runs", one => !one.status || one.status === "removed" || isOver(one.status)), // what it leaves becomes dead letters
     load: async () => {
       const [all, dead] = await Promise.all([get<Page<Topic>>("/v1/topics?limit=1000"), get<Page<DeadLetter>>("/v1/dead-letters?limit=200")])
       topics = all.items
@@ -90,7 +92,8 @@ function topicView(name: string): View {
       ${card("Events that are kept", table("List of events", ["Payload", "Since", "Expires", "Taken", ""], events.map(each => [html`<details><summary><code>${short(each.payload, 80)}</code></summary>${value(each.payload)}</details>`, when(each.created_at), when(each.expires_at), each.taken ? "yes" : "", small("Remove…", each.id, () => remove(each), "danger")]), "None."))}` : nothing}`
   }
   return {
-    title: name, view,
+    title: name, view, pauseMs: 15_000,
+    follows: news => tells(news, "topics", one => !one.name || one.name === name),
     load: async () => {
       topic = await getOrNull<Topic>(path)
       isMissing = topic === null

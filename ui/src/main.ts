@@ -3,16 +3,25 @@
 import { html, nothing, render, type TemplateResult } from "lit-html"
 import { get, link, useToken } from "./api"
 import { connect, reason, toast, type View } from "./app"
+import { Changes, type News } from "./changes"
 import { closeDialog, isAsking, tell } from "./dialog"
 import { openPalette } from "./palette"
 import { PAGES, viewOf } from "./pages"
 import { go, href, place } from "./route"
 import type { Piece } from "./parts"
 
-const TICK_MS = 1000, REFRESH_MS = 900
+const TICK_MS = 1000
+const PACE_MS = 400 // between two looks, however much changes
+const AWAY_MS = 15_000 // between two looks while nobody tells what changes
 const app = document.getElementById("app") as HTMLElement
-let current: View | null = null, address = "", problem = "", version = "", generation = 0
-let timer = 0, isDrawing = false, prefix = ""
+let current: View | null = null, address = "", problem = "", version = ""
+let isDrawing = false, prefix = ""
+let loading: View | null = null, isAgain = false, held: News[] = [], lookedAt = 0 // when the last look ended
+let nextTimer = 0, lateTimer = 0, slowTimer = 0
+const changes = new Changes(() => void refresh(), hear, () => {
+  setSlow()
+  drawSoon()
+})
 
 // ---- drawing ----
 
@@ -27,7 +36,7 @@ function drawSoon(): void {
 
 const status = (): TemplateResult => link.isAway
   ? html`<span class="link away" role="status">no connection, trying again</span>`
-  : html`<span class="link" role="status">${current ? "live" : "connecting"}</span>`
+  : html`<span class="link" role="status">${changes.isLive ? "live" : "connecting"}</span>`
 
 function tokenForm(): TemplateResult {
   return html`<h1>${link.needsToken}</h1><div class="card pad"><form @submit=${(event: Event) => {
@@ -59,18 +68,55 @@ function frame(): TemplateResult {
 
 // ---- staying current ----
 
+// One look at a time; whatever is wanted meanwhile is done by another one afterwards.
 async function refresh(): Promise<void> {
-  clearTimeout(timer)
-  const mine = ++generation, view = current
+  clearTimeout(nextTimer)
+  nextTimer = 0
+  const view = current
+  if (view !== null && loading === view) {
+    isAgain = true
+    return
+  }
+  loading = view
+  held = []
+  do {
+    isAgain = false
+    await look(view)
+    if (view !== current) return
+    isAgain ||= held.splice(0).some(news => view?.follows?.(news))
+  } while (isAgain)
+  loading = null
+  lookedAt = Date.now()
+  setSlow()
+}
+
+async function look(view: View | null): Promise<void> {
   try {
     await view?.load()
     if (view === current) problem = ""
   } catch (error) {
     if (view === current && !link.isAway && !link.needsToken) problem = reason(error)
   }
-  if (view !== current) return
-  drawSoon()
-  if (mine === generation && !document.hidden) timer = window.setTimeout(refresh, view?.pauseMs ?? REFRESH_MS)
+  if (view === current) drawSoon()
+}
+
+// What comes during a look is judged by what the look finds.
+function hear(news: News): void {
+  if (loading !== null) held.push(news)
+  else if (current?.follows?.(news)) refreshSoon()
+}
+
+function refreshSoon(): void {
+  if (!nextTimer) nextTimer = window.setTimeout(refresh, Math.max(0, lookedAt + PACE_MS - Date.now()))
+  if (!current?.lateMs) return
+  clearTimeout(lateTimer)
+  lateTimer = window.setTimeout(refresh, current.lateMs)
+}
+
+function setSlow(): void {
+  clearTimeout(slowTimer)
+  const pause = changes.isLive ? current?.pauseMs : AWAY_MS
+  if (pause && !document.hidden) slowTimer = window.setTimeout(refresh, pause)
 }
 
 function open(): void {
@@ -78,6 +124,7 @@ function open(): void {
   if (key === address && current) return
   address = key
   current?.close?.()
+  for (const each of [nextTimer, lateTimer, slowTimer]) clearTimeout(each)
   problem = ""
   const isFirst = current === null
   current = viewOf(here)
@@ -129,15 +176,19 @@ addEventListener("hashchange", () => {
   open()
 })
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) void refresh()
+  if (document.hidden) changes.stop()
+  else changes.start()
 })
+addEventListener("online", () => changes.start())
 setInterval(() => {
   if (!document.hidden) drawSoon()
 }, TICK_MS)
 link.onChange = drawSoon
+link.onToken = () => changes.start()
 connect(drawSoon, () => void refresh())
 get<{ version: string }>("/version").then(answer => {
   version = answer.version
   drawSoon()
 }, () => {})
 open()
+changes.start()

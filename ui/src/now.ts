@@ -73,7 +73,8 @@ function groupView(group: Group): TemplateResult {
 export function nowView(): View {
   let attention: Attention | null = null, stats: Stats | null = null
   return {
-    title: "Now",
+    title: "Now", pauseMs: 15_000, lateMs: 1200, // what is late or unserved becomes so by waiting
+    follows: () => true,
     load: async () => {
       [attention, stats] = await Promise.all([get<Attention>("/v1/attention"), get<Stats>("/v1/stats")])
     },

@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from "lit-html"
 import { repeat } from "lit-html/directives/repeat.js"
 import { call, get, query, Refused, runPath, seg } from "./api"
 import { act, draw, getOrNull, reload, type View } from "./app"
+import { tells } from "./changes"
 import { ask, checkJson, tell } from "./dialog"
 import { bytes, cli, curl, pretty, segment, short, span, unservedText, version, waitName } from "./format"
 import { card, code, command, empty, errorBlock, facts, runLink, shown as shownValue, state, tree, value, when, workflowLink, type Piece } from "./parts"
@@ -15,7 +16,6 @@ import { isOver, type Entry, type Json, type Page, type Pending, type Run, type 
 
 const DEPTH = 4 // of variables
 const LOG_PAGE = 1000, SHOWN = 200
-const LOOKS = 5 // every so many looks at the run, all that belongs to it is looked at as well
 
 const KINDS: Record<string, string> = {
   waiting: "waits for", wait: "woken by", task: "task queued", child: "child started", step: "step", step_attempt: "step tried",
@@ -28,7 +28,6 @@ export function runView({ name: id, options }: Place): View {
   let run: Run | null = null, snapshot: Snapshot | null = null, workflow: Workflow | null = null
   let entries: Entry[] = [], tasks: Task[] = [], signals: Pending[] = [], children: RunItem[] = []
   let isMissing = false, incarnation = -1, shown = SHOWN, isLoading = false, isAgain = false, frameAt = 0
-  let looks = 0, seen = ""
   const turns = new Turns(id, options.get("turn"), DEPTH)
 
   async function loadLog(): Promise<void> {
@@ -45,17 +44,13 @@ export function runView({ name: id, options }: Place): View {
     }
   }
 
-  // The run's own row says when something happened to it. Its stream is not read: a run that somebody reads
-  // stays in memory, and looking should change nothing.
+  // The stream of the run itself is not read: a run that somebody reads stays in memory, and looking should change
+  // nothing.
   async function loadAll(): Promise<void> {
-    const before = entries.length
     run = await getOrNull<Run>(path)
     isMissing = run === null
     if (!run) return
     await loadLog()
-    const now = JSON.stringify(run), isSame = now === seen && entries.length === before
-    seen = now
-    if (isSame && looks++ % LOOKS !== 0) return
     const source = run.version && run.version !== workflow?.version ? `/v1/workflows/${seg(run.workflow)}${query({ version: run.version })}` : null
     const [where, flow, its, kept, kin] = await Promise.all([
       get<Snapshot>(`${path}/snapshot?depth=${DEPTH}`).catch(error => {
@@ -301,7 +296,9 @@ export function runView({ name: id, options }: Place): View {
   }
 
   return {
-    title: id, load, view, pauseMs: 700,
+    title: id, load, view,
+    follows: news => tells(news, "runs", one => !one.id || one.id === id || children.some(child => child.id === one.id))
+      || tells(news, "tasks", one => !one.id || tasks.some(task => task.id === one.id)),
     keys: {
       s: ["send a signal", () => run && !isOver(run.status) && signal()],
       f: ["fork from the start", () => run && fork(null)],

@@ -8,6 +8,7 @@ import { html, nothing, type TemplateResult } from "lit-html"
 import { repeat } from "lit-html/directives/repeat.js"
 import { get, query, Refused } from "./api"
 import { draw, reload, say, type View } from "./app"
+import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, errorText, waitText } from "./format"
 import { bulk, outcome, refusals } from "./now"
@@ -232,6 +233,7 @@ export function runsView(place: Place): View {
 
   return {
     title: "Runs",
+    follows: news => tells(news, "runs"),
     load,
     close: () => {
       removeEventListener("scroll", onScroll)

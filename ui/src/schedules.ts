@@ -3,6 +3,7 @@
 import { html, nothing } from "lit-html"
 import { call, get, seg } from "./api"
 import { act, reload, type View } from "./app"
+import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, curl, pretty, segment } from "./format"
 import { card, runLink, small, table, when, workflowLink } from "./parts"
@@ -67,7 +68,8 @@ export function schedulesView(): View {
     html`<span class="nowrap">${small("Trigger", it.name, () => trigger(it))}${small("Edit…", it.name, () => edit(it))}${small(it.paused ? "Resume" : "Pause", it.name, () => act(`${it.name}: ${it.paused ? "ticks again" : "paused"}.`, () => call("POST", `${path(it)}/${it.paused ? "resume" : "pause"}`)))}${small("Backfill…", it.name, () => backfill(it))}${small("Remove…", it.name, () => remove(it), "danger")}</span>`]
 
   return {
-    title: "Schedules",
+    title: "Schedules", // a tick shows as the run that it starts
+    follows: news => tells(news, "schedules") || tells(news, "workflows") || tells(news, "runs", one => !one.workflow || !!items?.some(it => it.workflow === one.workflow)),
     load: async () => {
       const [all, flows] = await Promise.all([get<Page<Schedule>>("/v1/schedules?limit=1000"), get<Page<WorkflowItem>>("/v1/workflows?limit=1000")])
       items = all.items

@@ -13,7 +13,7 @@ export function membersView(): View {
   const row = (it: Node): unknown[] => [html`<b>${it.name}</b> <span class="soft">#${it.id}</span>`, it.alive ? html`<span class="state completed">alive</span>` : html`<span class="state failed">dead</span>`, it.version ?? "", when(it.started_at),
     it.alive ? nothing : when(it.lease_until), count(it.executing), count(it.resident)]
   return {
-    title: "Members",
+    title: "Members", pauseMs: 15_000,
     load: async () => {
       const [all, now] = await Promise.all([get<Page<Node>>("/v1/nodes"), get<Stats>("/v1/stats")])
       nodes = all.items
@@ -48,7 +48,7 @@ export function tokensView(): View {
   })
   const row = (it: Token): unknown[] => [html`<b>${it.name}</b>`, html`<code>${it.id}</code>`, it.scopes.join(", "), html`<code>…${it.hint}</code>`, when(it.created_at), it.expired ? html`<span class="state failed">expired</span>` : it.expires_at ? when(it.expires_at) : "never", small("Remove…", it.name, () => remove(it), "danger")]
   return {
-    title: "Tokens",
+    title: "Tokens", pauseMs: 15_000,
     load: async () => {
       try {
         tokens = (await get<Page<Token>>("/v1/tokens?limit=1000")).items

@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get, query, seg } from "./api"
 import { act, getOrNull, reload, type View } from "./app"
+import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, curl, segment, short, span, unservedText } from "./format"
 import { card, empty, errorBlock, facts, small, table, value, when, type Piece } from "./parts"
@@ -60,7 +61,8 @@ export function tasksView(place: Place): View {
   const taskRow = (task: Task): unknown[] => [html`<a class="mono" href=${href("tasks", task.id)}>${task.name}</a>`, taskState(task), task.queue, `${task.attempt} of ${task.max_attempts}`, task.error ? short(task.error.message ?? "", 60) : "",
     when(task.created_at), isRetryable(task) ? small("Retry", task.name, () => retry(task)) : nothing]
   return {
-    title: "Tasks", load,
+    title: "Tasks", load, pauseMs: 15_000, // workers come and go unsaid
+    follows: news => tells(news, "tasks") || tells(news, "queues"),
     view: () => html`<h1>Tasks and queues</h1>${isLoaded ? html`
       ${unserved.map(one => html`<p class="warn">${unservedText(one)} <a href=${href("tasks", one.task_id)}>One of them</a></p>`)}
       ${card("Queues", table("List of queues", ["Queue", "Waiting", "Running", "Oldest", "Most at a time", "Rate", ""], queues.map(queueRow), "No task has been queued yet."))}
@@ -90,6 +92,7 @@ function taskView(id: string): View {
   }
   return {
     title: id, view,
+    follows: news => tells(news, "tasks", one => !one.id || one.id === id),
     load: async () => {
       task = await getOrNull(`/v1/tasks/${seg(id)}`)
       isMissing = task === null

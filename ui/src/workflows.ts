@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get, query, Refused, seg } from "./api"
 import { getOrNull, reload, type View } from "./app"
+import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, curl, pretty, segment, version } from "./format"
 import { card, empty, facts, state, tree, when, type Piece } from "./parts"
@@ -64,6 +65,7 @@ export function workflowsView(): View {
       <td class="right"><button class="small-button" aria-label="Start ${each.name}" @click=${() => startRun(each.name)}>Start…</button> <a class="small" href=${href("runs", "", { q: `workflow:${each.name}` })}>its runs</a></td></tr>`)}</tbody></table></div>`
   return {
     title: "Workflows",
+    follows: news => tells(news, "workflows"),
     load: async () => {
       items = (await get<Page<WorkflowItem>>("/v1/workflows?limit=1000")).items.filter(each => each.current).sort((a, b) => a.name < b.name ? -1 : 1)
     },
@@ -89,6 +91,7 @@ export function workflowView({ name, options }: Place): View {
     : html`<div class="card">${empty("A C function: the program that registers it has its source.")}</div>`
   return {
     title: name, load,
+    follows: news => tells(news, "workflows", one => !one.name || one.name === name) || tells(news, "runs", one => !one.workflow || one.workflow === name),
     keys: { s: ["start a run", () => startRun(name)] },
     view: () => isMissing ? html`<h1>There is no such workflow</h1><div class="card">${empty(html`There is no workflow <code>${name}</code>${wanted ? " with that version" : ""}. <a href=${href("workflows")}>All workflows</a>`)}</div>` : html`
       <p class="crumbs"><a href=${href("workflows")}>Workflows</a></p>
