@@ -25,6 +25,14 @@ export function useToken(text: string): void {
   link.onChange()
   link.onToken()
 }
+
+// What the caller may do. Nothing until the server has said so: what it would refuse is not offered.
+let scopes: string[] = []
+export const may = (scope: "client" | "admin"): boolean => scopes.includes(scope) || scopes.includes("admin")
+export async function loadAccess(): Promise<void> {
+  scopes = (await get<{ scopes: string[] }>("/v1/access")).scopes
+  link.onChange()
+}
 export const hasToken = (): boolean => token !== ""
 
 function setAway(isAway: boolean): void {

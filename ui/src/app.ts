@@ -1,7 +1,7 @@
 // What the pages share: drawing, and running until they are left.
 
 import type { TemplateResult } from "lit-html"
-import { get, Refused } from "./api"
+import { get, may, Refused } from "./api"
 import type { News } from "./changes"
 
 export interface View {
@@ -14,6 +14,10 @@ export interface View {
   lateMs?: number // the server's answers may be that old: it is looked at once more after news
   keys?: Record<string, [string, () => void]> // key: what it does, how
 }
+
+// Keys that change something, for those who may.
+export type Keys = NonNullable<View["keys"]>
+export const keysOf = (keys: Keys): Keys => may("client") ? keys : {}
 
 let drawLater = (): void => {}
 let loadLater = (): void => {}

@@ -6,7 +6,7 @@ import { act, getOrNull, reload, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, curl, segment, short } from "./format"
-import { card, empty, facts, runLink, small, table, value, when } from "./parts"
+import { acting, card, empty, facts, runLink, small, table, value, when } from "./parts"
 import { href, type Place } from "./route"
 import { isOver, type DeadLetter, type Page, type Pending, type Topic } from "./types"
 
@@ -45,7 +45,7 @@ export function eventsView(place: Place): View {
       topics = all.items
       letters = dead.items
     },
-    view: () => html`<div class="title"><h1>Events</h1><button @click=${() => publish()}>Publish…</button></div>
+    view: () => html`<div class="title"><h1>Events</h1>${acting(html`<button @click=${() => publish()}>Publish…</button>`)}</div>
       ${topics === null ? nothing : html`${card("Topics", table("List of topics", ["Topic", "Taken by", "Visible", "Expires", "Kept", ""], topics.map(topicRow), "No topic yet: a run that waits for one makes it."))}
       ${card("Dead letters", table("List of dead letters", ["Topic or signal", "Reason", "Run", "Payload", "Since", ""], letters.map(letterRow), "None."))}`}`,
   }
@@ -87,7 +87,7 @@ function topicView(name: string): View {
     if (isMissing) return html`<h1>There is no such topic</h1><div class="card">${empty(html`There is no topic <code>${name}</code>. <a href=${href("events")}>All topics</a>`)}</div>`
     const it = topic
     return html`<p class="crumbs"><a href=${href("events")}>Events</a></p><div class="title"><h1 class="wrapping">${name}</h1></div>${it ? html`
-      <div class="row actions"><button class="primary" @click=${() => publish(name)}>Publish…</button><button @click=${() => change(it)}>Policy…</button>${events.length ? html`<button class="danger" @click=${removeAll}>Remove all events…</button>` : nothing}</div>
+      ${acting(html`<div class="row actions"><button class="primary" @click=${() => publish(name)}>Publish…</button><button @click=${() => change(it)}>Policy…</button>${events.length ? html`<button class="danger" @click=${removeAll}>Remove all events…</button>` : nothing}</div>`)}
       ${card("About", facts([["Taken by", it.consume], ["Visible", it.visible], ["Expires", it.expire ?? "never"], ["Cap", it.cap ? count(it.cap) : "the server's setting"], ["Waiting", it.waiters?.length ? html`${it.waiters.slice(0, 20).map(id => html`${runLink(id)} `)}` : "nobody"]]))}
       ${card("Events that are kept", table("List of events", ["Payload", "Since", "Expires", "Taken", ""], events.map(each => [html`<details><summary><code>${short(each.payload, 80)}</code></summary>${value(each.payload)}</details>`, when(each.created_at), when(each.expires_at), each.taken ? "yes" : "", small("Remove…", each.id, () => remove(each), "danger")]), "None."))}` : nothing}`
   }

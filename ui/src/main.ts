@@ -1,7 +1,7 @@
 // The frame around the pages: where we are, staying current, keys.
 
 import { html, nothing, render, type TemplateResult } from "lit-html"
-import { get, link, useToken } from "./api"
+import { get, link, loadAccess, useToken } from "./api"
 import { connect, reason, toast, type View } from "./app"
 import { Changes, type News } from "./changes"
 import { closeDialog, isAsking, tell } from "./dialog"
@@ -18,7 +18,7 @@ let current: View | null = null, address = "", problem = "", version = ""
 let isDrawing = false, prefix = ""
 let loading: View | null = null, isAgain = false, held: News[] = [], lookedAt = 0 // when the last look ended
 let nextTimer = 0, lateTimer = 0, slowTimer = 0
-const changes = new Changes(() => void refresh(), hear, () => {
+const changes = new Changes(begin, hear, () => {
   setSlow()
   drawSoon()
 })
@@ -98,6 +98,12 @@ async function look(view: View | null): Promise<void> {
     if (view === current && !link.isAway && !link.needsToken) problem = reason(error)
   }
   if (view === current) drawSoon()
+}
+
+// Rights may have changed with the token or with the server.
+function begin(): void {
+  loadAccess().catch(() => {}) // the next stream tries again
+  void refresh()
 }
 
 // What comes during a look is judged by what the look finds.

@@ -5,7 +5,7 @@ import { call, get } from "./api"
 import { reload, say, type View } from "./app"
 import { ask } from "./dialog"
 import { count } from "./format"
-import { command, empty, state, when, type Piece } from "./parts"
+import { acting, command, empty, state, when, type Piece } from "./parts"
 import { href } from "./route"
 import { STATES, type Json, type Stats } from "./types"
 
@@ -64,7 +64,7 @@ function groupView(group: Group): TemplateResult {
     <h2 class="wrapping">${group.title}</h2>
     <p class="soft small">${group.place ? html`<code>${group.place}</code> · ` : nothing}${group.latest ? html`last ${when(group.latest)}` : nothing}${group.since && group.since !== group.latest ? html` · since ${when(group.since)}` : nothing}${group.is_exact ? nothing : " · there may be more"}</p>
     ${group.advice ? html`<p>${capital(group.advice)}.</p>` : nothing}
-    <div class="row">${group.actions.map(action => html`<button class=${DANGEROUS.has(action.verb) ? "danger" : ""} aria-label="${capital(action.verb)}: ${group.title}" @click=${() => act(group, action)}>${capital(action.verb)}…</button>`)}
+    <div class="row">${acting(html`${group.actions.map(action => html`<button class=${DANGEROUS.has(action.verb) ? "danger" : ""} aria-label="${capital(action.verb)}: ${group.title}" @click=${() => act(group, action)}>${capital(action.verb)}…</button>`)}`)}
       ${more ? html`<a class="button" href=${more} aria-label="Show: ${group.title}">Show</a>` : nothing}
       ${example && group.q ? html`<a class="mono" href=${href("runs", example)}>${example}</a>` : nothing}</div>
     ${group.actions.length === 0 || !group.actions[0]?.command ? nothing : html`<details class="means"><summary>On the command line</summary>${group.actions.map(action => action.command ? command(action.command) : nothing)}</details>`}</section>`

@@ -2,6 +2,7 @@
 
 import { html, nothing, type ElementPart, type TemplateResult } from "lit-html"
 import { Directive, directive, PartType, type PartInfo } from "lit-html/directive.js"
+import { may } from "./api"
 import { ago, errorText, pretty, short } from "./format"
 import { href } from "./route"
 import { STATES, type Json, type Problem, type Shown } from "./types"
@@ -49,9 +50,12 @@ export const table = (name: string, head: string[], rows: unknown[][], none: str
   <div class="scroll" tabindex="0" role="region" aria-label=${name}><table><thead><tr>${head.map(each => html`<th scope="col">${each || html`<span class="hidden">Actions</span>`}</th>`)}</tr></thead>
   <tbody>${rows.map(row => html`<tr>${row.map((cell, at) => html`<td class=${at === row.length - 1 && head[at] === "" ? "right" : ""}>${cell}</td>`)}</tr>`)}</tbody></table></div>`
 
+// What only those see who may change something.
+export const acting = (piece: Piece): Piece => may("client") ? piece : nothing
+
 // A button within a row: its name says which row it is about.
-export const small = (word: string, about: string, does: () => unknown, kind = ""): TemplateResult =>
-  html`<button class="small-button ${kind}" aria-label="${word} ${about}" @click=${does}>${word}</button> `
+export const small = (word: string, about: string, does: () => unknown, kind = ""): Piece =>
+  acting(html`<button class="small-button ${kind}" aria-label="${word} ${about}" @click=${does}>${word}</button> `)
 
 // ---- values ----
 

@@ -2,12 +2,12 @@
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { repeat } from "lit-html/directives/repeat.js"
-import { call, get, query, Refused, runPath, seg } from "./api"
-import { act, draw, getOrNull, reload, type View } from "./app"
+import { call, get, may, query, Refused, runPath, seg } from "./api"
+import { act, draw, getOrNull, keysOf, reload, type Keys, type View } from "./app"
 import { tells } from "./changes"
 import { ask, checkJson, tell } from "./dialog"
 import { bytes, cli, curl, pretty, segment, short, span, unservedText, version, waitName } from "./format"
-import { card, code, command, empty, errorBlock, facts, runLink, shown as shownValue, state, tree, value, when, workflowLink, type Piece } from "./parts"
+import { acting, card, code, command, empty, errorBlock, facts, runLink, shown as shownValue, state, tree, value, when, workflowLink, type Piece } from "./parts"
 import { go, href, type Place } from "./route"
 import { failedLine, sourceView } from "./source"
 import { timelineView, type Bar } from "./timeline"
@@ -176,6 +176,7 @@ export function runView({ name: id, options }: Place): View {
 
   function actions(it: Run): TemplateResult {
     const isLive = !isOver(it.status)
+    if (!may("client")) return html`<div class="row actions"><button @click=${means}>Copy as…</button></div>`
     return html`<div class="row actions">
       ${isLive && it.status !== "paused" ? html`<button @click=${() => simple("pause", "paused")}>Pause</button>` : nothing}
       ${it.status === "paused" ? html`<button class="primary" @click=${() => simple("resume", "goes on")}>Resume</button>` : nothing}
@@ -208,12 +209,12 @@ export function runView({ name: id, options }: Place): View {
     return html`<li>
       <div class="wait-head"><span class="tl-kind">${wait.on}</span> ${what}
         <span class="soft">${wait.since ? html`for ${span(Date.now() - Date.parse(wait.since))}` : nothing}${wait.deadline ? html` · ${wait.on === "timer" ? "due" : "gives up"} ${when(wait.deadline)}` : nothing}${wait.filter ? html` · only ${wait.filter}` : nothing}</span></div>
-      ${task ? html`<div class="soft">${task.status}${task.worker ? ` by ${task.worker}` : ""}, attempt ${task.attempt} of ${task.max_attempts}${isDelayed(task) ? html`; the next is due ${when(task.next_at)} <button class="small-button" @click=${() => retryTask(task)}>Retry now</button>` : nothing}</div>
+      ${task ? html`<div class="soft">${task.status}${task.worker ? ` by ${task.worker}` : ""}, attempt ${task.attempt} of ${task.max_attempts}${isDelayed(task) ? html`; the next is due ${when(task.next_at)} ${acting(html`<button class="small-button" @click=${() => retryTask(task)}>Retry now</button>`)}` : nothing}</div>
         ${task.error ? html`<p class="error-text">${short(task.error as Json, 300)}</p>` : nothing}` : nothing}
       ${wait.unserved ? html`<p class="warn">${unservedText(wait.unserved)}</p>` : nothing}
-      ${isAsked ? html`<form class="answer" @submit=${(event: Event) => answer(event, wait)}>
+      ${isAsked ? acting(html`<form class="answer" @submit=${(event: Event) => answer(event, wait)}>
         <label for="answer-${at}">Answer with (JSON)</label>
-        <div class="answer-row"><textarea id="answer-${at}" name="payload" rows="2" spellcheck="false" .value=${"{}"}></textarea><button class="primary">Send ${waitName(wait)}</button></div></form>` : nothing}
+        <div class="answer-row"><textarea id="answer-${at}" name="payload" rows="2" spellcheck="false" .value=${"{}"}></textarea><button class="primary">Send ${waitName(wait)}</button></div></form>`) : nothing}
     </li>`
   }
 
@@ -255,7 +256,7 @@ export function runView({ name: id, options }: Place): View {
       <div class="entry"><b>${KINDS[entry.kind] ?? entry.kind.replaceAll("_", " ")}</b> ${entry.kind === "child" ? runLink(String(entry.data)) : entry.name ?? ""}${entry.iteration ? ` [${entry.iteration}]` : ""}
         ${(entry.attempt ?? 1) > 1 ? html`<span class="soft">attempt ${entry.attempt}</span>` : nothing}${entry.outcome === "ok" ? nothing : html` <span class="state failed">${entry.outcome}</span>`}${entry.position === -1 ? html` <span class="soft">no longer counts</span>` : nothing}
         ${data === null ? nothing : data.length <= 120 ? html`<code class="data">${data}</code>` : html`<details><summary><code>${data.slice(0, 100)}…</code></summary>${code(pretty(entry.data))}</details>`}</div>
-      ${isStep(entry) ? html`<span class="step-actions">${isOver(it.status) ? nothing : html`<button class="small-button" aria-label="Rewind to ${stepText(entry)}" @click=${() => rewind(entry)}>Rewind</button>`}<button class="small-button" aria-label="Fork from ${stepText(entry)}" @click=${() => fork(entry)}>Fork</button></span>` : nothing}</li>`
+      ${isStep(entry) ? acting(html`<span class="step-actions">${isOver(it.status) ? nothing : html`<button class="small-button" aria-label="Rewind to ${stepText(entry)}" @click=${() => rewind(entry)}>Rewind</button>`}<button class="small-button" aria-label="Fork from ${stepText(entry)}" @click=${() => fork(entry)}>Fork</button></span>`) : nothing}</li>`
   }
 
   function history(it: Run): TemplateResult {
@@ -270,7 +271,7 @@ export function runView({ name: id, options }: Place): View {
 
   const retryIn = (bar: Bar): Piece => {
     const task = bar.kind === "task" && bar.to === null ? tasks.find(each => each.name === bar.name && isDelayed(each)) : undefined
-    return task ? html` <button class="small-button" @click=${() => retryTask(task)}>Retry now</button>` : nothing
+    return task ? acting(html` <button class="small-button" @click=${() => retryTask(task)}>Retry now</button>`) : nothing
   }
 
   function view(): TemplateResult {
@@ -290,7 +291,7 @@ export function runView({ name: id, options }: Place): View {
       ${standing(it)}
       ${card("Timeline", timelineView(it, entries, tasks, retryIn))}
       ${children.length ? card("Children", html`<ul class="plain">${children.map(child => html`<li>${runLink(child.id)} ${state(child.status)} <span class="soft">${child.workflow}</span></li>`)}</ul>`) : nothing}
-      ${signals.length ? card("Signals not taken yet", html`<ul class="plain">${signals.map(one => html`<li><b>${one.name}</b> <code>${short(one.payload, 200)}</code> <span class="soft">${when(one.created_at)}</span> <button class="small-button" aria-label="Remove the signal ${one.name}" @click=${() => removeSignal(one)}>Remove</button></li>`)}</ul>`) : nothing}
+      ${signals.length ? card("Signals not taken yet", html`<ul class="plain">${signals.map(one => html`<li><b>${one.name}</b> <code>${short(one.payload, 200)}</code> <span class="soft">${when(one.created_at)}</span> ${acting(html`<button class="small-button" aria-label="Remove the signal ${one.name}" @click=${() => removeSignal(one)}>Remove</button>`)}</li>`)}</ul>`) : nothing}
       ${input === undefined ? nothing : card("Input", html`<div class="pad">${value(input)}</div>`)}
       ${history(it)}`
   }
@@ -299,10 +300,8 @@ export function runView({ name: id, options }: Place): View {
     title: id, load, view,
     follows: news => tells(news, "runs", one => !one.id || one.id === id || children.some(child => child.id === one.id))
       || tells(news, "tasks", one => !one.id || tasks.some(task => task.id === one.id)),
-    keys: {
-      s: ["send a signal", () => run && !isOver(run.status) && signal()],
-      f: ["fork from the start", () => run && fork(null)],
-      c: ["copy as commands", means],
+    get keys(): Keys {
+      return { ...keysOf({ s: ["send a signal", () => run && !isOver(run.status) && signal()], f: ["fork from the start", () => run && fork(null)] }), c: ["copy as commands", means] }
     },
   }
 }

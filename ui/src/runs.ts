@@ -6,13 +6,13 @@
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { repeat } from "lit-html/directives/repeat.js"
-import { get, query, Refused } from "./api"
+import { get, may, query, Refused } from "./api"
 import { draw, reload, say, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, errorText, waitText } from "./format"
 import { bulk, outcome, refusals } from "./now"
-import { css, empty, state, when, type Piece } from "./parts"
+import { acting, css, empty, state, when, type Piece } from "./parts"
 import { go, href, keep, type Place } from "./route"
 import { isOver, STATES, type Page, type RunItem, type Stats } from "./types"
 
@@ -178,7 +178,7 @@ export function runsView(place: Place): View {
 
   const row = (run: RunItem, at: number): TemplateResult => html`
     <div class="run-row ${at === cursor ? "here" : ""}" role="row" aria-rowindex=${at + 2}>
-      <span role="cell" class="c-check"><input type="checkbox" aria-label="Select ${run.id}" .checked=${chosen.has(run.id)} @change=${(event: Event) => {
+      <span role="cell" class="c-check"><input type="checkbox" aria-label="Select ${run.id}" ?disabled=${!may("client")} .checked=${chosen.has(run.id)} @change=${(event: Event) => {
         if ((event.target as HTMLInputElement).checked) chosen.add(run.id)
         else chosen.delete(run.id)
         draw()
@@ -214,14 +214,14 @@ export function runsView(place: Place): View {
       ${pages.at(-1)?.next ? html`<p class="soft small">${count(all.length)} loaded; more come as you scroll.</p>` : html`<p class="soft small">${count(all.length)} ${all.length === 1 ? "run" : "runs"}.</p>`}`
   }
 
-  const bar = (): Piece => chosen.size === 0 ? nothing : html`<div class="bar" role="region" aria-label="Selected runs"><b>${count(chosen.size)} selected</b>
+  const bar = (): Piece => chosen.size === 0 ? nothing : acting(html`<div class="bar" role="region" aria-label="Selected runs"><b>${count(chosen.size)} selected</b>
     <button @click=${() => many("Pause", "pause", false)}>Pause</button><button @click=${() => many("Resume", "resume", false)}>Resume</button>
     <button @click=${() => many("Release", "release", false)}>Release</button><button @click=${() => many("Retry", "retry", false)}>Retry</button>
     <button class="danger" @click=${() => many("Cancel", "cancel", true)}>Cancel</button><button class="danger" @click=${() => many("Remove", "remove", true)}>Remove</button>
     <button class="quiet" @click=${() => {
       chosen.clear()
       draw()
-    }}>Clear</button></div>`
+    }}>Clear</button></div>`)
 
   const move = (by: number): void => {
     cursor = Math.max(0, Math.min(rows().length - 1, cursor + by))

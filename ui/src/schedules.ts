@@ -6,7 +6,7 @@ import { act, reload, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, curl, pretty, segment } from "./format"
-import { card, runLink, small, table, when, workflowLink } from "./parts"
+import { acting, card, runLink, small, table, when, workflowLink } from "./parts"
 import { go, href } from "./route"
 import type { Page, Run, Schedule, WorkflowItem } from "./types"
 
@@ -75,7 +75,7 @@ export function schedulesView(): View {
       items = all.items
       workflows = flows.items.filter(each => each.current).map(each => each.name).sort()
     },
-    view: () => html`<div class="title"><h1>Schedules</h1><button @click=${() => edit()}>New schedule…</button></div>
+    view: () => html`<div class="title"><h1>Schedules</h1>${acting(html`<button @click=${() => edit()}>New schedule…</button>`)}</div>
       ${items === null ? nothing : card("Schedules", table("List of schedules", ["Schedule", "Workflow", "When", "Next", "Last run", "Ticks", ""], items.map(row), "There are none yet."))}`,
   }
 }

@@ -6,7 +6,7 @@ import { act, getOrNull, reload, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, count, curl, segment, short, span, unservedText } from "./format"
-import { card, empty, errorBlock, facts, small, table, value, when, type Piece } from "./parts"
+import { acting, card, empty, errorBlock, facts, small, table, value, when, type Piece } from "./parts"
 import { href, type Place } from "./route"
 import type { Json, Page, Queue, Task, Unserved, Worker } from "./types"
 
@@ -83,7 +83,7 @@ function taskView(id: string): View {
     const it = task
     if (!it) return html`<h1 class="wrapping">${id}</h1>`
     return html`<p class="crumbs"><a href=${href("tasks")}>Tasks</a></p><div class="title"><h1 class="wrapping">${it.name}</h1>${taskState(it)}</div>
-      ${isRetryable(it) ? html`<div class="row actions"><button class="primary" @click=${() => retry(it)}>Retry now</button></div>` : nothing}
+      ${isRetryable(it) ? acting(html`<div class="row actions"><button class="primary" @click=${() => retry(it)}>Retry now</button></div>`) : nothing}
       ${it.unserved ? html`<p class="warn">${unservedText(it.unserved)}</p>` : nothing}
       ${it.error ? card("Error", html`<div class="pad">${errorBlock(it.error)}</div>`, nothing, "alert") : nothing}
       ${card("About", facts([["Id", html`<code>${it.id}</code>`], ["Queue", it.queue], ["Attempt", `${it.attempt} of ${it.max_attempts}`], ["Worker", it.worker], ["Made", when(it.created_at)], ["Begun", when(it.started_at)], ["Ended", when(it.finished_at)],

@@ -2,11 +2,11 @@
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get, query, Refused, seg } from "./api"
-import { getOrNull, reload, type View } from "./app"
+import { getOrNull, keysOf, reload, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
 import { cli, curl, pretty, segment, version } from "./format"
-import { card, empty, facts, state, tree, when, type Piece } from "./parts"
+import { acting, card, empty, facts, small, state, tree, when, type Piece } from "./parts"
 import { go, href, type Place } from "./route"
 import { sourceView } from "./source"
 import type { Page, Run, RunItem, Workflow, WorkflowItem } from "./types"
@@ -62,15 +62,17 @@ export function workflowsView(): View {
   let items: WorkflowItem[] | null = null
   const rows = (all: WorkflowItem[]): TemplateResult => html`<div class="card scroll" tabindex="0" role="region" aria-label="List of workflows"><table><thead><tr><th scope="col">Workflow</th><th scope="col">Kind</th><th scope="col">Version</th><th scope="col">Deployed</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
     <tbody>${all.map(each => html`<tr><td><a href=${href("workflows", each.name)}><b>${each.name}</b></a></td><td class="soft">${each.kind === "native" ? "C function" : each.file ?? "script"}</td><td><code>${version(each.version)}</code></td><td class="soft">${when(each.created_at)}</td>
-      <td class="right"><button class="small-button" aria-label="Start ${each.name}" @click=${() => startRun(each.name)}>Start…</button> <a class="small" href=${href("runs", "", { q: `workflow:${each.name}` })}>its runs</a></td></tr>`)}</tbody></table></div>`
+      <td class="right">${small("Start…", each.name, () => startRun(each.name))} <a class="small" href=${href("runs", "", { q: `workflow:${each.name}` })}>its runs</a></td></tr>`)}</tbody></table></div>`
   return {
     title: "Workflows",
     follows: news => tells(news, "workflows"),
     load: async () => {
       items = (await get<Page<WorkflowItem>>("/v1/workflows?limit=1000")).items.filter(each => each.current).sort((a, b) => a.name < b.name ? -1 : 1)
     },
-    keys: { d: ["deploy", () => deploy()] },
-    view: () => html`<div class="title"><h1>Workflows</h1><button @click=${() => deploy()}>Deploy…</button></div>
+    get keys() {
+      return keysOf({ d: ["deploy", () => deploy()] })
+    },
+    view: () => html`<div class="title"><h1>Workflows</h1>${acting(html`<button @click=${() => deploy()}>Deploy…</button>`)}</div>
       ${items === null ? nothing : items.length ? rows(items) : html`<div class="card">${empty("Nothing is deployed yet. Deploy a script here, or save a .flow file in the folder of abide dev.")}</div>`}`,
   }
 }
@@ -92,11 +94,13 @@ export function workflowView({ name, options }: Place): View {
   return {
     title: name, load,
     follows: news => tells(news, "workflows", one => !one.name || one.name === name) || tells(news, "runs", one => !one.workflow || one.workflow === name),
-    keys: { s: ["start a run", () => startRun(name)] },
+    get keys() {
+      return keysOf({ s: ["start a run", () => startRun(name)] })
+    },
     view: () => isMissing ? html`<h1>There is no such workflow</h1><div class="card">${empty(html`There is no workflow <code>${name}</code>${wanted ? " with that version" : ""}. <a href=${href("workflows")}>All workflows</a>`)}</div>` : html`
       <p class="crumbs"><a href=${href("workflows")}>Workflows</a></p>
       <div class="title"><h1 class="wrapping">${name}</h1></div>
-      <div class="row actions"><button class="primary" @click=${() => startRun(name)}>Start…</button>${workflow?.source ? html`<button @click=${() => deploy(name, workflow?.source ?? "", workflow?.file ?? "")}>Deploy a version…</button>` : nothing}<a class="button" href=${href("runs", "", { q: `workflow:${name}` })}>Its runs</a></div>
+      <div class="row actions">${acting(html`<button class="primary" @click=${() => startRun(name)}>Start…</button>${workflow?.source ? html`<button @click=${() => deploy(name, workflow?.source ?? "", workflow?.file ?? "")}>Deploy a version…</button>` : nothing}`)}<a class="button" href=${href("runs", "", { q: `workflow:${name}` })}>Its runs</a></div>
       ${workflow ? html`<div class="split">${source(workflow)}<div class="side">
         ${card("Newest runs", runs.length ? html`<ul class="plain">${runs.map(run => html`<li><a class="mono" href=${href("runs", run.id)}>${run.id}</a> ${state(run.status)} <span class="soft">${when(run.created_at)}</span></li>`)}</ul>` : empty("None."))}
         ${card("Versions", html`<ul class="plain">${versions.map(each => html`<li><a href=${href("workflows", name, { version: each.version })} aria-current=${each.version === workflow?.version ? "true" : nothing}><code>${version(each.version)}</code></a> ${each.current ? html`<b>current</b>` : nothing} <span class="soft">${when(each.created_at)}</span></li>`)}</ul>`)}
