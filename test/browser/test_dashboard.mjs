@@ -302,6 +302,71 @@ test("the slider goes back to a kept turn, and shows what it changed", async wor
   await done(page)
 })
 
+test("a run is tried with answers that are made up, and stays as it is", async world => {
+  const { server } = world
+  await parked(server, "try-1")
+  const page = await open(world, "#/runs/try-1")
+  const what = page.getByRole("region", { name: "What if" }), answer = what.getByLabel("If the signal approval came with (JSON)")
+  await answer.fill("{")
+  await button(page, "Try").click()
+  await what.getByText(/This is not JSON/).waitFor()
+  await answer.fill('{"ok": true, "by": "Bo"}')
+  await button(page, "Try").click()
+  await what.getByText('task ship {"receipt":"r"}').waitFor()
+  await what.locator(".state", { hasText: "suspended" }).waitFor()
+  await what.getByRole("heading", { name: "It would wait for" }).waitFor()
+  await answer.fill('{"ok": false, "by": "Bo"}')
+  await button(page, "Try").click()
+  await what.getByText("refused by Bo").first().waitFor()
+  await what.locator(".state", { hasText: "failed" }).waitFor()
+  await answer.fill("")
+  await what.getByLabel("And so much time passed").fill("2d")
+  await button(page, "Try").click()
+  await what.getByText(/TimeoutError/).first().waitFor()
+  await assert_accessible(page, "what if")
+  const run = await server.run("try-1")
+  assert.deepEqual([run.status, run.waits[0].label ?? run.waits[0].name], ["suspended", "approval"])
+  await done(page)
+})
+
+test("a task's result is made up", async world => {
+  const page = await open(world, "#/runs/order-3")
+  const what = page.getByRole("region", { name: "What if" })
+  await what.getByLabel("If the task pack came with (JSON)").fill('{"parcel": 12}')
+  await button(page, "Try").click()
+  await what.locator(".state", { hasText: "completed" }).waitFor()
+  await what.locator(".tree", { hasText: "parcel" }).waitFor()
+  assert.equal((await world.server.run("order-3")).waits[0].on, "task")
+  await done(page)
+})
+
+test("a waiting run is moved to the current version where it can be", async world => {
+  const { server } = world
+  await server.deploy("movable", 'const price = 40\nconst answer = await Signal.when("ok")\nreturn price * 100')
+  await server.start_run("movable", "move-1")
+  const before = (await server.until("move-1", run => run.status === "suspended")).version
+  const page = await open(world, "#/runs/move-1")
+  await button(page, "Move…").click()
+  await page.locator("dialog").getByText("already").waitFor()
+  await page.locator("dialog").getByRole("button", { name: "Close" }).click()
+  await server.deploy("movable", 'const price = 40\nconst total = await Signal.when("other")\nreturn total')
+  await button(page, "Move…").click()
+  await page.getByRole("heading", { name: "move-1 cannot be moved" }).waitFor()
+  await page.locator("dialog").getByRole("button", { name: "Close" }).click()
+  assert.equal((await server.run("move-1")).version, before)
+  await server.deploy("movable", 'const price = 40\nconst answer = await Signal.when("ok")\nreturn price')
+  await button(page, "Move…").click()
+  await page.getByRole("heading", { name: "Move move-1 to the current version?" }).waitFor()
+  await assert_accessible(page, "move")
+  await confirm(page)
+  await server.until("move-1", run => run.version !== before)
+  await page.locator(".source", { hasText: "return price" }).waitFor()
+  await server.post("/v1/runs/move-1/signals/ok", {})
+  assert.equal((await server.until("move-1", run => run.status === "completed")).result, 40)
+  page.troubles = page.troubles.filter(text => !/409/.test(text)) // the browser's own line about the refusal
+  await done(page)
+})
+
 test("a queue is paused, resumed and limited; a task is shown and retried", async world => {
   const { server } = world
   const page = await open(world, "#/tasks")

@@ -12,6 +12,7 @@ import { go, href, type Place } from "./route"
 import { failedLine, sourceView } from "./source"
 import { timelineView, type Bar } from "./timeline"
 import { Turns } from "./turns"
+import { move, WhatIf } from "./whatif"
 import { isOver, type Entry, type Json, type Page, type Pending, type Run, type RunItem, type Snapshot, type Task, type Wait, type Workflow } from "./types"
 
 const DEPTH = 4 // of variables
@@ -28,7 +29,7 @@ export function runView({ name: id, options }: Place): View {
   let run: Run | null = null, snapshot: Snapshot | null = null, workflow: Workflow | null = null
   let entries: Entry[] = [], tasks: Task[] = [], signals: Pending[] = [], children: RunItem[] = []
   let isMissing = false, incarnation = -1, shown = SHOWN, isLoading = false, isAgain = false, frameAt = 0
-  const turns = new Turns(id, options.get("turn"), DEPTH)
+  const turns = new Turns(id, options.get("turn"), DEPTH), whatIf = new WhatIf(id)
 
   async function loadLog(): Promise<void> {
     if (run && run.incarnation !== incarnation) {
@@ -185,6 +186,7 @@ export function runView({ name: id, options }: Place): View {
       ${it.status === "suspended" && it.idle_since && !it.released ? html`<button @click=${() => simple("release", "released from memory")}>Release</button>` : nothing}
       ${it.status === "suspended" && it.released ? html`<button @click=${() => simple("load", "loaded into memory")}>Load</button>` : nothing}
       <button @click=${() => fork(null)}>Fork…</button>
+      ${it.kind === "flow" && it.status === "suspended" ? html`<button @click=${() => move(id)}>Move…</button>` : nothing}
       <button @click=${means}>Copy as…</button>
       ${isLive ? html`<button class="danger" ?disabled=${it.cancel_requested} @click=${cancel}>${it.cancel_requested ? "Cancelling" : "Cancel…"}</button>` : html`<button class="danger" @click=${remove}>Remove…</button>`}
     </div>`
@@ -287,6 +289,7 @@ export function runView({ name: id, options }: Place): View {
       ${it.error ? card(it.status === "cancelled" ? "Cancelled" : "Error", html`<div class="pad">${errorBlock(it.error)}</div>`, nothing, "alert") : nothing}
       ${it.status === "completed" ? card("Result", html`<div class="pad">${value(it.result)}</div>`, nothing, "good") : nothing}
       ${it.waits.length ? card("Waits for", html`<ul class="waits">${it.waits.slice(0, 20).map(waitItem)}</ul>${it.waits.length > 20 ? html`<p class="pad soft">and ${it.waits.length - 20} more</p>` : nothing}`, nothing, "waiting") : nothing}
+      ${whatIf.view(it)}
       ${turns.view()}
       ${standing(it)}
       ${card("Timeline", timelineView(it, entries, tasks, retryIn))}
