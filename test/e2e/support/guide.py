@@ -59,7 +59,7 @@ FENCE = re.compile(r"^```(\w*)(?: (\S+))?$")
 MARK = re.compile(r"^<!-- (.*?) -->$")
 # Commands that only look: repeating them changes nothing.
 LOOK = re.compile(
-    r"(?:build/)?abide (wf (ls|show|signals)|(queue|task|topic|schedule|workflow|dead) (ls|show|events)"
+    r"(?:build/)?abide (wf (ls|show|signals|turns|diff|try)|(queue|task|topic|schedule|workflow|dead) (ls|show|events)"
     r"|attention|doctor|nodes|stats)\b[^|]*(\| (grep|jq|wc|head) .*)?$"
     r"|curl (?!.*(-X|-d|--data|-T|--json)\b)")
 ADDRESS = re.compile(r"\b(127\.0\.0\.1|localhost|0\.0\.0\.0):7433\b")
