@@ -47,6 +47,7 @@ static const CliCommand commands[] = {
     {"workflow", "list and show deployed workflows", NULL, &workflow_group, NULL},
     {"attention", "show what needs a person, and what helps", NULL, NULL, &attention_verb},
     {"stats", "show the counters of a server", NULL, NULL, &stats_verb},
+    {"rates", "show how much happened in the last hours", NULL, NULL, &rates_verb},
     {"workers", "list who asks for tasks, and the tasks nobody asks for", NULL, NULL,
      &workers_verb},
     {"nodes", "list the processes that work on a store", NULL, NULL, &nodes_verb},

@@ -88,7 +88,7 @@ void json_write_i64(JsonWriter *writer, int64_t value) {
     json_write_raw(writer, (Str){text, len});
 }
 
-static void json_write_number(JsonWriter *writer, double value) {
+void json_write_number(JsonWriter *writer, double value) {
     begin_value(writer);
     json_append_number(writer->buf, value);
 }

@@ -30,6 +30,7 @@ void json_write_key(JsonWriter *writer, Str key);
 void json_write_null(JsonWriter *writer);
 void json_write_bool(JsonWriter *writer, bool value);
 void json_write_i64(JsonWriter *writer, int64_t value);
+void json_write_number(JsonWriter *writer, double value);
 void json_write_string(JsonWriter *writer, Str value);       // a null Str is null
 void json_write_cstr(JsonWriter *writer, const char *value); // NULL is null
 // Text that is valid JSON already; copied as it is. A null Str is null.

@@ -7,6 +7,7 @@
 #include "model/column.h"
 #include "model/counter.h"
 #include "model/queue.h"
+#include "model/rate.h"
 #include "model/schedule.h"
 #include "model/snapshot.h"
 #include "model/tables.h"

@@ -273,6 +273,12 @@ enum {
     COLUMN(TokenRow, created_at_ms, COLUMN_I64)                                                    \
     COLUMN(TokenRow, expires_at_ms, COLUMN_I64)
 
+#define RATE_COLUMNS(COLUMN)                                                                       \
+    COLUMN(RateRow, step_ms, COLUMN_I64)                                                           \
+    COLUMN(RateRow, from_ms, COLUMN_I64)                                                           \
+    COLUMN(RateRow, source, COLUMN_I64)                                                            \
+    COLUMN(RateRow, points, COLUMN_TEXT)
+
 // [tables-1] The array size is negative, which no compiler accepts, when type and field disagree.
 #define TYPE_FITS(Row, field, type)                                                                \
     sizeof(char[_Generic(((Row *)0)->field, int64_t                                                \
@@ -315,6 +321,7 @@ DEFINE_COLUMNS(task_key_columns, TaskKeyRow, TASK_KEY_COLUMNS);
 DEFINE_COLUMNS(snapshot_columns, SnapshotRow, SNAPSHOT_COLUMNS);
 DEFINE_COLUMNS(state_columns, StateRow, STATE_COLUMNS);
 DEFINE_COLUMNS(token_columns, TokenRow, TOKEN_COLUMNS);
+DEFINE_COLUMNS(rate_columns, RateRow, RATE_COLUMNS);
 
 static const IndexSpec run_indexes[] = {
     [RUNS_BY_ID] = {"by_id", 1, {AT_RunRow_id}, COLUMN_NONE, true},
@@ -421,6 +428,7 @@ const Table tables[TABLE_COUNT] = {
     TABLE(TABLE_SNAPSHOTS, "snapshots", SnapshotRow, 2, snapshot_columns),
     INDEXED(TABLE_STATES, "states", StateRow, 2, state_columns, state_indexes),
     INDEXED(TABLE_TOKENS, "tokens", TokenRow, 1, token_columns, token_indexes),
+    TABLE(TABLE_RATES, "rates", RateRow, 3, rate_columns),
 };
 
 uint64_t column_bit(TableNumber table, size_t offset) {

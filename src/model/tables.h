@@ -25,6 +25,7 @@ typedef enum TableNumber {
     TABLE_SNAPSHOTS,
     TABLE_STATES,
     TABLE_TOKENS,
+    TABLE_RATES,
     TABLE_COUNT
 } TableNumber;
 

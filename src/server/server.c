@@ -52,6 +52,7 @@ static bool has_reader(void *context, Str run_id) { // on the coordinator's thre
 static void notice(void *context, const EngineEvent *event) { // on the coordinator's thread
     Server *server = context;
     metrics_notice(&server->metrics, event);
+    rates_notice(&server->rates, event);
     workers_notice(&server->workers, event);
     if (change_ring_notice(&server->changes, event)) change_streams_wake(server);
     if (server->tracer != NULL) tracer_notice(server->tracer, event);
@@ -173,6 +174,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     hub_init(&server->hub);
     metrics_init(&server->metrics);
     workers_init(&server->workers);
+    rates_init(&server->rates, server->started_at_ms);
     attention_init(&server->attention);
     change_ring_init(&server->changes, engine_now_ms(engine));
     ServerPolicy policy = policy_of(config);
@@ -188,6 +190,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     if (status == OK) server->daemon = start_daemon(server, fd);
     if (server->daemon != NULL) {
         workers_watch_start(server);
+        rates_start(server);
         *ret_server = server;
         return OK;
     }
@@ -206,6 +209,7 @@ void server_drain(Server *server) {
     pthread_mutex_unlock(&server->lock);
     ticker_join(server);
     workers_watch_stop(server);
+    rates_stop(server);
     int fd = server->daemon != NULL ? MHD_quiesce_daemon(server->daemon) : -1;
     if (fd >= 0) close(fd);
     hub_wake_all(&server->hub);
@@ -233,6 +237,7 @@ void server_free(Server *server) {
     hub_done(&server->hub);
     metrics_done(&server->metrics);
     workers_done(&server->workers);
+    rates_done(&server->rates);
     attention_done(&server->attention);
     change_ring_done(&server->changes);
     tokens_done(&server->tokens);

@@ -20,6 +20,7 @@
 #include "server/observe/attention.h"
 #include "server/observe/change_ring.h"
 #include "server/observe/metrics.h"
+#include "server/observe/rates.h"
 #include "server/observe/trace.h"
 #include "server/observe/workers.h"
 #include <stdatomic.h>
@@ -57,6 +58,7 @@ struct Server {
     ServerCounters counters;
     Metrics metrics;
     Workers workers;
+    Rates rates;
     Attention attention;
     ChangeRing changes;
     HeldBytes held;                             // [server-4]

@@ -55,6 +55,7 @@ static const char *const op_kind_names[OP_KIND_COUNT] = {
     [OP_RESUME] = "resume",
     [OP_REWIND] = "rewind",
     [OP_MOVE] = "move",
+    [OP_NOTE_RATES] = "note_rates",
     [OP_FORK] = "fork",
     [OP_SET_TOPIC] = "set_topic",
     [OP_REPLAY_DEAD_LETTER] = "replay_dead_letter",

@@ -41,7 +41,8 @@
     READ(SCHEDULES, schedules, list_schedules, const PageSpec *, SchedulePage)                     \
     READ(NODE, node, node_by_key, int64_t, NodeRow)                                                \
     READ(NODES, nodes, list_nodes, const PageSpec *, NodePage)                                     \
-    READ(TOKENS, tokens, list_tokens, const PageSpec *, TokenPage)
+    READ(TOKENS, tokens, list_tokens, const PageSpec *, TokenPage)                                 \
+    READ(RATES, rates, list_rates, const RateFilter *, RateList)
 
 // READ_RUN is asked by id or by key, READ_DUE and READ_STATS with nothing.
 #define READ_KIND(KIND, name, verb, Question, Answer) READ_##KIND,

@@ -234,7 +234,7 @@ typedef struct DefinitionPage {
     int64_t next;
 } DefinitionPage;
 
-// ---- schedules, nodes, tokens ----
+// ---- schedules, nodes, tokens, rates ----
 
 typedef struct SchedulePage {
     ScheduleRow *rows;
@@ -260,6 +260,18 @@ typedef struct TokenPage {
     size_t count;
     int64_t next;
 } TokenPage;
+
+enum { RATE_ROWS_MAX = 4096 };
+
+typedef struct RateFilter {
+    int64_t step_ms; // RATE_FINE_MS or RATE_COARSE_MS
+    int64_t from_ms; // rows that begin then or later
+} RateFilter;
+
+typedef struct RateList {
+    RateRow *rows; // newest first, RATE_ROWS_MAX at most
+    size_t count;
+} RateList;
 
 // ---- the store as a whole ----
 

@@ -108,7 +108,7 @@ MUST_CHECK Status store_definition_by_key(Store *store, Arena *arena, int64_t ke
 MUST_CHECK Status store_list_definitions(Store *store, Arena *arena, const DefinitionFilter *filter,
                                          DefinitionPage *ret_page, Diag *diag);
 
-// ---- schedules, nodes, tokens ----
+// ---- schedules, nodes, tokens, rates ----
 
 MUST_CHECK Status store_find_schedule(Store *store, Arena *arena, Str name,
                                       ScheduleRow *ret_schedule, Diag *diag);
@@ -121,6 +121,8 @@ MUST_CHECK Status store_list_nodes(Store *store, Arena *arena, const PageSpec *p
                                    NodePage *ret_page, Diag *diag);
 MUST_CHECK Status store_list_tokens(Store *store, Arena *arena, const PageSpec *page,
                                     TokenPage *ret_page, Diag *diag);
+MUST_CHECK Status store_list_rates(Store *store, Arena *arena, const RateFilter *filter,
+                                   RateList *ret_rates, Diag *diag);
 
 // ---- the store as a whole ----
 

@@ -164,6 +164,7 @@ void op_keep_reply(Op *op, Arena *arena) {
     case OP_NOTE_RELOADED:
     case OP_REMOVE_EVENTS:
     case OP_REMOVE_SIGNALS:
+    case OP_NOTE_RATES:
     case OP_KIND_COUNT: break;
     }
 }

@@ -154,5 +154,8 @@ typedef struct OpIn {
             Str id;
         } remove_token;
         MemoryNote memory; // OP_NOTE_RELEASED, OP_NOTE_RELOADED
+        struct {
+            RateRow rows[RATE_RESOLUTION_COUNT]; // null points: none
+        } note_rates;
     };
 } OpIn;

@@ -660,6 +660,7 @@ int main(void) {
     failed += contract_states();
     failed += contract_idle();
     failed += contract_tokens();
+    failed += contract_rates();
     failed += contract_nodes();
     failed += contract_affinity();
     failed += contract_reserved();

@@ -186,6 +186,7 @@ int contract_retry(void);
 int contract_states(void);
 int contract_idle(void);
 int contract_tokens(void);
+int contract_rates(void);
 int contract_nodes(void);
 int contract_affinity(void);
 int contract_reserved(void);

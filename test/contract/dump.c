@@ -353,6 +353,19 @@ static void tokens_add(Dump *dump) {
     } while (has_next(page.next, &spec.after));
 }
 
+static void rates_add(Dump *dump) {
+    for (int64_t step_ms = RATE_FINE_MS; step_ms <= RATE_COARSE_MS;
+         step_ms += RATE_COARSE_MS - RATE_FINE_MS) {
+        RateList list;
+        Diag diag = {0};
+        must(dump,
+             store_list_rates(dump->store, fresh(dump), &(RateFilter){.step_ms = step_ms}, &list,
+                              &diag),
+             &diag);
+        for (size_t i = 0; i < list.count; i++) row_add(dump, TABLE_RATES, &list.rows[i]);
+    }
+}
+
 Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
     Dump dump = {.store = store, .options = options};
     arena_init(&dump.arena);
@@ -379,6 +392,7 @@ Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
     queues_add(&dump);
     letters_add(&dump);
     tokens_add(&dump);
+    rates_add(&dump);
     Str text = arena_str(arena, buf_str(&dump.text));
     buf_done(&dump.text);
     arena_done(&dump.arena);

@@ -370,6 +370,19 @@ static void build_outside(Maker *maker, Op *op) {
     }
 }
 
+// Mostly a row of the present, sometimes an old one, or one that is no row.
+static void build_rates(Maker *maker, RateRow *rows) {
+    for (int i = 0; i < RATE_RESOLUTION_COUNT; i++) {
+        int64_t step_ms = i == 0 ? RATE_FINE_MS : RATE_COARSE_MS, row_ms = rate_row_ms(step_ms);
+        int64_t now_ms = maker->knowledge->now_ms;
+        rows[i] = (RateRow){.step_ms = step_ms,
+                            .from_ms = now_ms - now_ms % row_ms - row_ms * between(maker, 0, 30),
+                            .source = maker->node};
+        if (chance(maker, 3)) rows[i].from_ms += between(maker, -1, 1);
+        if (chance(maker, 80)) rows[i].points = numbered(maker, "points", 3);
+    }
+}
+
 static void build_node_op(Maker *maker, Op *op) {
     // A lease that is made shorter is noticed late by nodes that know the longer one
     // (nodes/heartbeats.c), and no engine does that: so it is never made shorter here.
@@ -389,6 +402,7 @@ static void build_node_op(Maker *maker, Op *op) {
     case OP_DESCRIBE_NODE:
         if (chance(maker, 80)) op->in.describe_node.workers = numbered(maker, "workers", 3);
         break;
+    case OP_NOTE_RATES: build_rates(maker, op->in.note_rates.rows); break;
     case OP_CLAIM: op->in.claim.max = between(maker, 0, 6); break;
     case OP_DEFINE:
         op->in.define.name = numbered(maker, "workflow", 2);
@@ -525,7 +539,7 @@ static void build_op(Maker *maker, Op *op) {
         op->kind = maker->node != 0 && chance(maker, 50) ? OP_CLAIM : OP_CREATE_RUN;
     }
     bool is_nodes = op->kind == OP_CLAIM || op->kind == OP_RENEW || op->kind == OP_LEAVE ||
-                    op->kind == OP_DESCRIBE_NODE;
+                    op->kind == OP_DESCRIBE_NODE || op->kind == OP_NOTE_RATES;
     if (is_nodes && maker->knowledge->node_count == 0 && chance(maker, 90)) op->kind = OP_JOIN;
     switch (op->kind) {
     case OP_COMMIT_TURN: build_turn(maker, op); return;
@@ -550,6 +564,7 @@ static void build_op(Maker *maker, Op *op) {
     case OP_RENEW:
     case OP_LEAVE:
     case OP_DESCRIBE_NODE:
+    case OP_NOTE_RATES:
     case OP_CLAIM:
     case OP_DEFINE:
     case OP_FIRE_DUE:
@@ -605,6 +620,7 @@ static const struct {
     {OP_JOIN, 2},
     {OP_LEAVE, 1},
     {OP_DESCRIBE_NODE, 1},
+    {OP_NOTE_RATES, 1},
     {OP_SET_SCHEDULE, 4},
     {OP_REMOVE_SCHEDULE, 1},
     {OP_PAUSE_SCHEDULE, 1},

@@ -356,6 +356,10 @@ static void put_question(Buf *text, const Op *op) {
         put(text, "lease", op->in.renew.lease_ms);
         put(text, "resident", op->in.renew.resident_count);
         break;
+    case OP_NOTE_RATES:
+        for (int i = 0; i < RATE_RESOLUTION_COUNT; i++)
+            put_row(text, TABLE_RATES, &op->in.note_rates.rows[i]);
+        break;
     case OP_DESCRIBE_NODE: put_str(text, "workers", op->in.describe_node.workers); break;
     case OP_CREATE_RUN: put_spec(text, &op->in.create_run.spec); break;
     case OP_CLAIM: put(text, "max", op->in.claim.max); break;

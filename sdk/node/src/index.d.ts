@@ -545,6 +545,15 @@ export interface Stats {
   server_started_at: string | null
 }
 
+/** How much happened, step by step; null where nothing is known. */
+export interface Rates {
+  step_ms: number
+  from: string | null
+  to: string | null
+  series: { [name: string]: (number | null)[] }
+  nodes: number
+}
+
 /** An event of the handler API. */
 export interface Envelope {
   value: { [key: string]: Json }
@@ -865,6 +874,8 @@ export interface ServerInfo {
   nodes(): Promise<Node[]>
   /** Who asks for tasks, and which tasks nobody asks for. */
   workers(): Promise<WorkerList>
+  /** How much happened in the last hours, one value per step and series. */
+  rates(options?: { since?: Duration, step?: Duration }): Promise<Rates>
   /** What needs a person, in groups, with what helps. */
   attention(): Promise<Attention>
   /** What this client may do. */

@@ -260,6 +260,10 @@ export class ServerInfo extends Group {
     return this._call("GET", "/v1/workers")
   }
 
+  async rates({ since, step } = {}) {
+    return this._call("GET", "/v1/rates", { query: { since, step } })
+  }
+
   async attention() {
     return this._call("GET", "/v1/attention")
   }

@@ -305,6 +305,10 @@ class ServerInfo(Group):
         that nobody asks for (unserved)."""
         return self._call("GET", "/v1/workers")
 
+    def rates(self, since: Optional[Duration] = None, step: Optional[Duration] = None) -> JsonObject:
+        """How much happened in the last hours, one value per step and series."""
+        return self._call("GET", "/v1/rates", query={"since": since, "step": step})
+
     def attention(self) -> JsonObject:
         """What needs a person, in groups, with what helps."""
         return self._call("GET", "/v1/attention")

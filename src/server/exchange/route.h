@@ -78,4 +78,4 @@ const char *const *route_common_codes(size_t *ret_count);
 extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
     routes_tasks, routes_work, routes_schedules, routes_queues, routes_inspect, routes_page,
     routes_tokens, routes_handlers, routes_handler_flows, routes_pending, routes_workers,
-    routes_filter, routes_bulk, routes_overview, routes_trials, routes_move;
+    routes_filter, routes_bulk, routes_overview, routes_trials, routes_move, routes_rates;

@@ -391,6 +391,7 @@ static const TagText tag_texts[] = {
     {"workers", "Who asks for tasks."},
     {"filter", "The filter language of lists of runs."},
     {"attention", "What needs a person."},
+    {"rates", "How much happened."},
     {"access", "What the caller may do."},
     {"changes", "What changes, as it happens."},
     {"handlers", "Runs as an established protocol has them."},

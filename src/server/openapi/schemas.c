@@ -515,6 +515,7 @@ static const Schema schemas[] = {
     {"AttentionGroup", "", NULL, schema_attention_group},
     {"Action", "A request that helps.", NULL, schema_action},
     {"Access", "What the caller may do.", NULL, schema_access},
+    {"Rates", "How much happened, step by step.", NULL, schema_rates},
     {"Bulk", "What became of many runs.", NULL, schema_bulk},
     {"BulkResult", "", NULL, schema_bulk_result},
     {"RunResult", "", NULL, run_result},

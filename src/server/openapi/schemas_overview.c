@@ -44,6 +44,16 @@ const Field schema_access[] = {
     {"scopes", "strings", true, "What the caller may do: read, client, worker, admin."},
     {"token", "object?", true, "{name, expires_at} of the token that was sent."},
     {0}};
+const Field schema_rates[] = {
+    {"step_ms", "integer", true, "How long a step is."},
+    {"from", "instant?", true, "Where the first step begins."},
+    {"to", "instant?", true, "Where the last step ends; it goes on."},
+    {"series", "object", true,
+     "A list per series, one value per step, null where nothing is known. How many: started, "
+     "completed, failed, cancelled, turns, tasks_completed, tasks_failed. At the end of the step: "
+     "queued, suspended, resident. How long resumed runs waited: resume_p50_ms, resume_p99_ms."},
+    {"nodes", "integer", true, "How many are alive now."},
+    {0}};
 const Field schema_bulk[] = {{"verb", "string", true, ""},
                              {"dry_run", "boolean", true, "Nothing was changed."},
                              {"changed", "integer", true, "Runs of this answer that were."},

@@ -54,6 +54,7 @@ static const Applier appliers[OP_KIND_COUNT] = {
     [OP_RESUME] = apply_resume,
     [OP_REWIND] = apply_rewind,
     [OP_MOVE] = apply_move,
+    [OP_NOTE_RATES] = apply_note_rates,
     [OP_FORK] = apply_fork,
     [OP_SET_TOPIC] = apply_set_topic,
     [OP_REPLAY_DEAD_LETTER] = apply_replay_dead_letter,

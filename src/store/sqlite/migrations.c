@@ -250,11 +250,22 @@ static Status add_phases(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, phases_sql, diag);
 }
 
+// Version 15. What servers have counted, hour by hour.
+static const char rates_sql[] =
+    "CREATE TABLE abide_rates (\"step_ms\" INTEGER NOT NULL, \"from_ms\" INTEGER NOT NULL, "
+    "\"source\" INTEGER NOT NULL, \"points\" TEXT, "
+    "PRIMARY KEY (\"step_ms\", \"from_ms\", \"source\")) STRICT, WITHOUT ROWID";
+
+static Status add_rates(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, rates_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},      {2, add_schedules},     {3, add_queues},      {4, add_snapshots},
     {5, add_states},      {6, add_ready_counter}, {7, add_tokens},      {8, add_code},
     {9, add_tasks_ended}, {10, add_homes},        {11, add_task_names}, {12, add_retries},
-    {13, add_files},      {14, add_phases},
+    {13, add_files},      {14, add_phases},       {15, add_rates},
 };
 const size_t migration_count = COUNT_OF(migrations);
 

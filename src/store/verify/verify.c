@@ -107,6 +107,25 @@ static Status counters_check(Verify *verify) { // [verify-internal-1]
     return verify_bad_key(verify, "the key sequence is behind", stored[COUNTER_NEXT_KEY]);
 }
 
+// Their key is not one number, and their steps must be those that anybody reads.
+static Status rates_walk(Verify *verify) {
+    RateRow last = {0}, *rows = NULL;
+    for (size_t count = VERIFY_CHUNK; count == VERIFY_CHUNK;) {
+        Scan scan = {
+            .table = TABLE_RATES, .index = SCAN_PRIMARY, .after_row = &last, .limit = VERIFY_CHUNK};
+        arena_reset(&verify->page);
+        TRY(rows_scan(verify->rows, &scan, &verify->page, &rows, &count));
+        for (size_t i = 0; i < count; i++) {
+            last = (RateRow){rows[i].step_ms, rows[i].from_ms, rows[i].source, STR_NULL};
+            if (last.step_ms != RATE_FINE_MS && last.step_ms != RATE_COARSE_MS)
+                return verify_bad_key(verify, "rates of a resolution that is unknown",
+                                      last.step_ms);
+        }
+        verify->row_count += (int64_t)count;
+    }
+    return OK;
+}
+
 static Status verify_all(Verify *verify) {
     TRY(rows_check(verify->rows, verify->diag));
     TRY(table_walk(verify, TABLE_RUNS, verify_run));
@@ -118,6 +137,7 @@ static Status verify_all(Verify *verify) {
     TRY(table_walk(verify, TABLE_NODES, nothing_to_check));
     TRY(table_walk(verify, TABLE_SCHEDULES, schedule_check));
     TRY(table_walk(verify, TABLE_TOKENS, nothing_to_check));
+    TRY(rates_walk(verify));
     TRY(verify_belongings(verify, TABLE_LOG, SCAN_PRIMARY, offsetof(LogRow, run)));
     TRY(verify_belongings(verify, TABLE_CURSORS, SCAN_PRIMARY, offsetof(CursorRow, run)));
     TRY(verify_belongings(verify, TABLE_TAGS, TAGS_BY_RUN, offsetof(TagRow, run)));

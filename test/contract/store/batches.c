@@ -62,9 +62,10 @@ static void operations_without_names_are_invalid_and_change_nothing(void **state
     Str before = world_dump(world);
     world->node = 0;
     batch_new(world);
-    const OpKind kinds[] = {OP_JOIN,       OP_RENEW,       OP_LEAVE,        OP_CLAIM,   OP_DEFINE,
-                            OP_CREATE_RUN, OP_CREATE_TASK, OP_CLAIM_TASKS,  OP_PUBLISH, OP_SIGNAL,
-                            OP_SET_TOPIC,  OP_FORK,        OP_DESCRIBE_NODE};
+    const OpKind kinds[] = {OP_JOIN,          OP_RENEW,      OP_LEAVE,       OP_CLAIM,
+                            OP_DEFINE,        OP_CREATE_RUN, OP_CREATE_TASK, OP_CLAIM_TASKS,
+                            OP_PUBLISH,       OP_SIGNAL,     OP_SET_TOPIC,   OP_FORK,
+                            OP_DESCRIBE_NODE, OP_NOTE_RATES};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) op_add(world, kinds[i]);
     batch_run(world);
     for (size_t i = 0; i < world->batch.count; i++) {

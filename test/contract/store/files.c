@@ -110,7 +110,8 @@ static void execute_closed(World *world, const char *sql) {
     assert_ok(store_open(str_from(world->url), &world->config, &world->store, &world->diag));
 }
 
-// What version 14 has added.
+// What versions from 14 on have added.
+#define WITHOUT_RATES "DROP TABLE abide_rates;"
 #define WITHOUT_PHASES                                                                             \
     "DROP INDEX abide_runs_by_phase; ALTER TABLE abide_runs DROP COLUMN phase;"                    \
     "CREATE INDEX abide_runs_by_state ON abide_runs (state);"                                      \
@@ -127,16 +128,16 @@ static void file_of_version_8_is_brought_up_with_its_runs(void **state) {
     set_waits(world, op, WAIT_FIRST, (WaitItem[]){on_signal("go")}, 1);
     op_run(world, op, OK);
     Str before = world_dump(world);
-    execute_closed(world,
-                   "ALTER TABLE abide_runs DROP COLUMN tasks_ended_key;"
-                   "ALTER TABLE abide_runs DROP COLUMN home;"
-                   "ALTER TABLE abide_runs DROP COLUMN retries;"
-                   "ALTER TABLE abide_schedules DROP COLUMN given;"
-                   "ALTER TABLE abide_nodes DROP COLUMN resident_count;"
-                   "ALTER TABLE abide_nodes DROP COLUMN version;"
-                   "ALTER TABLE abide_nodes DROP COLUMN workers;"
-                   "ALTER TABLE abide_definitions DROP COLUMN file;"
-                   "DROP INDEX abide_tasks_by_name;" WITHOUT_PHASES "PRAGMA user_version = 8");
+    execute_closed(world, "ALTER TABLE abide_runs DROP COLUMN tasks_ended_key;"
+                          "ALTER TABLE abide_runs DROP COLUMN home;"
+                          "ALTER TABLE abide_runs DROP COLUMN retries;"
+                          "ALTER TABLE abide_schedules DROP COLUMN given;"
+                          "ALTER TABLE abide_nodes DROP COLUMN resident_count;"
+                          "ALTER TABLE abide_nodes DROP COLUMN version;"
+                          "ALTER TABLE abide_nodes DROP COLUMN workers;"
+                          "ALTER TABLE abide_definitions DROP COLUMN file;"
+                          "DROP INDEX abide_tasks_by_name;" WITHOUT_RATES WITHOUT_PHASES
+                          "PRAGMA user_version = 8");
     assert_unchanged(world, before);
     complete_task(world, "t1", lease_one(world, "default").token, "1");
     assert_true(get_run(world, "r1").tasks_ended_key > 0);
@@ -170,7 +171,7 @@ static void file_of_version_13_is_brought_up_with_its_lists(void **state) {
     (void)lease_one(world, "default");
     queue_task(world, "queued");
     Str before = world_dump(world);
-    execute_closed(world, WITHOUT_PHASES "PRAGMA user_version = 13");
+    execute_closed(world, WITHOUT_RATES WITHOUT_PHASES "PRAGMA user_version = 13");
     assert_unchanged(world, before);
     int64_t row_count;
     assert_ok(store_verify(world->store, &row_count, &world->diag));

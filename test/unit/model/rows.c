@@ -109,7 +109,7 @@ static void every_table_is_well_formed(void **state) {
         const Table *table = &tables[number];
         assert_non_null(table->name);
         assert_int_equal(table->number, number);
-        assert_in_range(table->key_count, 1, 2);
+        assert_in_range(table->key_count, 1, 3);
         assert_in_range(table->column_count, table->key_count, 56);
         assert_in_range(table->index_count, 0, TABLE_INDEXES_MAX);
         for (uint8_t i = 1; i < table->column_count; i++) {

@@ -109,7 +109,7 @@ static Status next_end_find(Kernel *kernel, Op *op) { // [nodes-5]
 }
 
 // The row of the batch's own node, unless it was fenced off.
-static Status own_get(Kernel *kernel, NodeRow *ret_node) {
+Status node_get_own(Kernel *kernel, NodeRow *ret_node) {
     TRY(check_node(kernel));
     NodeRow wanted = {.key = kernel->batch->node};
     Status status = kernel_get(kernel, TABLE_NODES, &wanted, ret_node);
@@ -121,7 +121,7 @@ static Status own_get(Kernel *kernel, NodeRow *ret_node) {
 Status apply_renew(Kernel *kernel, Op *op) {
     TRY(check_lease(kernel, op->in.renew.lease_ms));
     NodeRow node;
-    TRY(own_get(kernel, &node));
+    TRY(node_get_own(kernel, &node));
     NodeRow after = node;
     after.lease_until_ms = kernel_now(kernel) + op->in.renew.lease_ms;
     after.resident_count = op->in.renew.resident_count;
@@ -133,7 +133,7 @@ Status apply_describe_node(Kernel *kernel, Op *op) {
     NodeRow node;
     TRY(kernel_check_size(kernel, "the list of workers", op->in.describe_node.workers,
                           LIMIT_ERROR_SIZE));
-    TRY(own_get(kernel, &node));
+    TRY(node_get_own(kernel, &node));
     NodeRow after = node;
     after.workers = op->in.describe_node.workers;
     return kernel_update(kernel, TABLE_NODES, &node, &after);

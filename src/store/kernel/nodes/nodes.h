@@ -10,6 +10,11 @@ MUST_CHECK Status apply_leave(Kernel *kernel, Op *op);
 MUST_CHECK Status apply_claim(Kernel *kernel, Op *op);
 MUST_CHECK Status nodes_sweep(Kernel *kernel, int64_t max, int64_t *ret_reclaimed);
 bool run_is_executable(const Kernel *kernel, const RunRow *row); // by the batch's node
+// The row of the batch's own node; refused when it names none, or was fenced off.
+MUST_CHECK Status node_get_own(Kernel *kernel, NodeRow *ret_node);
+
+// ---- nodes/rates.c: what they have counted ----
+MUST_CHECK Status apply_note_rates(Kernel *kernel, Op *op);
 
 // ---- nodes/heartbeats.c ----
 // When the lease of a node ends, or ended; 0 = it was fenced off.
