@@ -55,6 +55,8 @@ static const CliCommand commands[] = {
     {"verify", "check the content of a store", cli_verify, NULL, NULL},
     {"backup", "copy an SQLite store, also while it is in use", cli_backup, NULL, NULL},
     {"migrate", "move everything from one store to another", cli_migrate, NULL, NULL},
+    {"settings", "show what a server was told, and where it comes from", NULL, NULL,
+     &settings_verb},
     {"config", "show and check the settings of a server", NULL, &config_group, NULL},
     {"token", "make, list and remove tokens", NULL, &token_group, NULL},
     {"disasm", "show the bytecode of a workflow file", cli_disasm, NULL, NULL},

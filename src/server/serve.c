@@ -94,6 +94,7 @@ static Status make_config(const Serving *serving, const ServeConfig *given, Aren
         .slow_ms = given->slow_ms,
         .limits = limits_of(given),
         .store = given->store,
+        .settings = given->settings,
         .logger = given->logger,
     };
     return read_identity(given, arena, ret_config, diag);

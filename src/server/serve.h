@@ -35,6 +35,7 @@ typedef struct ServeConfig {
     bool is_child_failure_isolated;
     const Str *plugins; // shared objects with tasks and workflows
     size_t plugin_count;
+    Str settings; // what GET /v1/settings shows, a JSON array; null = none is known
     Logger *logger;
     void (*on_ready)(void *context, const Server *server); // it listens; may be NULL
     void (*on_ending)(void *context); // it is about to end, and the engine still there; may be NULL

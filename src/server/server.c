@@ -155,9 +155,26 @@ static ServerPolicy policy_of(const ServerConfig *config) {
     };
 }
 
+static void settings_replace(Server *server, Str settings) {
+    pthread_mutex_lock(&server->lock);
+    mem_free((void *)(uintptr_t)server->settings.data);
+    server->settings = str_is_null(settings)
+                           ? STR_NULL
+                           : (Str){mem_copy(settings.data, settings.len), settings.len};
+    pthread_mutex_unlock(&server->lock);
+}
+
+Str server_settings(Server *server, Arena *arena) {
+    pthread_mutex_lock(&server->lock);
+    Str settings = str_is_null(server->settings) ? STR("[]") : arena_str(arena, server->settings);
+    pthread_mutex_unlock(&server->lock);
+    return settings;
+}
+
 Status server_reload(Server *server, const ServerConfig *config, Diag *diag) {
     ServerPolicy policy = policy_of(config);
     policy_publish(&server->policy, &policy);
+    settings_replace(server, config->settings);
     return tokens_read(&server->tokens, engine_now_ms(server->engine), NULL, diag);
 }
 
@@ -183,6 +200,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->idle, NULL);
     list_init(&server->exchanges);
+    settings_replace(server, config->settings);
     Status status = ticker_start(server, diag);
     if (status == OK) status = tracer_start(engine, config->logger, &server->tracer, diag);
     server->watcher = (EngineWatcher){notice, server, has_reader};
@@ -246,5 +264,6 @@ void server_free(Server *server) {
     ticker_done(server);
     pthread_cond_destroy(&server->idle);
     pthread_mutex_destroy(&server->lock);
+    mem_free((void *)(uintptr_t)server->settings.data);
     mem_free(server);
 }

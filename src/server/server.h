@@ -38,6 +38,7 @@ typedef struct ServerConfig {
     int64_t slow_ms;
     ServerLimits limits;
     Str store;      // URL, to see how much room is left for it; null = not known
+    Str settings;   // for people to see, a JSON array; copied; null = none is known
     Logger *logger; // may be NULL
 } ServerConfig;
 
@@ -73,8 +74,11 @@ struct Server {
     pthread_cond_t idle;  // no exchange is left
     List exchanges;
     bool is_stopping;
+    Str settings; // owned, as of the last reload; null = none
 };
 
+// What it was told, for people to see: a JSON array in the arena.
+Str server_settings(Server *server, Arena *arena);
 // Begins to listen. Codes: LISTEN_FAILED, BAD_CERTIFICATE.
 MUST_CHECK Status server_start(abide_engine *engine, const ServerConfig *config,
                                Server **ret_server, Diag *diag);

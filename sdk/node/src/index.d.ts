@@ -545,6 +545,13 @@ export interface Stats {
   server_started_at: string | null
 }
 
+export interface Setting {
+  name: string
+  value: Json
+  source: string
+  description: string
+}
+
 /** How much happened, step by step; null where nothing is known. */
 export interface Rates {
   step_ms: number
@@ -872,6 +879,8 @@ export interface ServerInfo {
   version(): Promise<string>
   stats(): Promise<Stats>
   nodes(): Promise<Node[]>
+  /** What the server was told, and where each value comes from; needs the scope admin. */
+  settings(): Promise<Setting[]>
   /** Who asks for tasks, and which tasks nobody asks for. */
   workers(): Promise<WorkerList>
   /** How much happened in the last hours, one value per step and series. */

@@ -256,6 +256,10 @@ export class ServerInfo extends Group {
     return (await this._call("GET", "/v1/nodes")).items
   }
 
+  async settings() {
+    return (await this._call("GET", "/v1/settings")).items
+  }
+
   async workers() {
     return this._call("GET", "/v1/workers")
   }

@@ -300,6 +300,10 @@ class ServerInfo(Group):
         """The processes that work on the store, newest first."""
         return self._call("GET", "/v1/nodes")["items"]
 
+    def settings(self) -> List[JsonObject]:
+        """What the server was told, and where each value comes from; needs the scope admin."""
+        return self._call("GET", "/v1/settings")["items"]
+
     def workers(self) -> JsonObject:
         """Who asks for tasks (items), what nodes execute themselves (functions), and the tasks
         that nobody asks for (unserved)."""

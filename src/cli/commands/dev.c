@@ -95,8 +95,9 @@ static bool make_store(Arena *arena, Str folder, Str *ret_url) {
     return true;
 }
 
-static int run_dev(Dev *dev, const Settings *settings) {
-    const SettingValue *values = settings->values;
+static int run_dev(Dev *dev, Settings *settings) {
+    SettingValue *values = settings->values;
+    if (values[SET_ALLOW_PRIVATE].source == SOURCE_DEFAULT) values[SET_ALLOW_PRIVATE].number = 1;
     Logger logger = {
         .least = (LogLevel)values[SET_LOG_LEVEL].number, .write = write_line, .context = dev};
     ServeConfig config = {.logger = &logger, .on_ready = say_ready, .context = dev};
@@ -106,9 +107,9 @@ static int run_dev(Dev *dev, const Settings *settings) {
         config.on_ending = stop_log;
     }
     settings_apply(settings, false, &config);
+    config.settings = settings_items(settings, &settings->arena);
     settings_tell_stray(true, warn, &logger);
     config.directory = dev->folder;
-    if (values[SET_ALLOW_PRIVATE].source == SOURCE_DEFAULT) config.is_private_allowed = true;
     Arena arena;
     arena_init(&arena);
     Diag diag;

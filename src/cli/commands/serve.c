@@ -55,7 +55,6 @@ static void keep(ServeCommand *command, Settings *fresh) {
 }
 
 static Status reload(void *context, Arena *arena, ServeConfig *config, Diag *diag) {
-    (void)arena; // the texts live in the settings, until the next reload
     ServeCommand *command = context;
     Settings fresh;
     settings_init(&fresh);
@@ -69,7 +68,8 @@ static Status reload(void *context, Arena *arena, ServeConfig *config, Diag *dia
     const SettingValue *values = command->reloaded.values;
     log_set_least(&command->log.logger, (LogLevel)values[SET_LOG_LEVEL].number);
     atomic_store(&command->log.format, (LogFormat)values[SET_LOG_FORMAT].number);
-    settings_apply(&command->reloaded, true, config);
+    settings_apply(&command->reloaded, true, config); // texts live in the settings, until the next
+    config->settings = settings_items(&command->reloaded, arena);
     return OK;
 }
 
@@ -85,6 +85,7 @@ static int run(ServeCommand *command) {
                     (LogFormat)values[SET_LOG_FORMAT].number);
     ServeConfig config = {.logger = &command->log.logger, .reload = reload, .context = command};
     settings_apply(&command->settings, false, &config);
+    config.settings = settings_items(&command->settings, &command->settings.arena);
     if (!str_is_null(command->settings.file))
         LOG(config.logger, LOG_INFO, "settings of %.*s", STR_ARG(command->settings.file));
     settings_tell_stray(true, warn, config.logger);

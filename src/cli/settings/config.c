@@ -93,6 +93,31 @@ static void put_json(Buf *out, const Settings *settings, Arena *arena) {
     buf_append_char(out, '\n');
 }
 
+Str settings_items(const Settings *settings, Arena *arena) {
+    static const char *const sources[SOURCE_COUNT] = {[SOURCE_DEFAULT] = "default",
+                                                      [SOURCE_FILE] = "file",
+                                                      [SOURCE_ENVIRONMENT] = "environment",
+                                                      [SOURCE_FLAG] = "flag"};
+    Buf out;
+    JsonWriter json;
+    buf_init(&out, CONFIG_SIZE_MAX);
+    json_writer_init(&json, &out, STR_NULL);
+    json_write_array_begin(&json);
+    for (int i = 0; i < SETTINGS_COUNT; i++) {
+        SettingId id = (SettingId)i;
+        json_write_object_begin(&json);
+        json_put_cstr(&json, "name", setting_infos[i].name);
+        put_json_value(&json, settings, id, setting_shown(settings, id, arena));
+        json_put_cstr(&json, "source", sources[settings->values[i].source]);
+        json_put_cstr(&json, "description", setting_infos[i].about);
+        json_write_object_end(&json);
+    }
+    json_write_array_end(&json);
+    Str items = arena_str(arena, buf_str(&out));
+    buf_done(&out);
+    return items;
+}
+
 static void print(const Settings *settings, bool is_json) {
     Arena arena;
     arena_init(&arena);

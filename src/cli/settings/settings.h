@@ -131,6 +131,8 @@ const char *setting_variable(SettingId id, char ret_name[64]); // "ABIDE_LOG_LEV
 Str setting_source_text(const Settings *settings, SettingId id, Arena *arena);
 // The value for people: passwords in URLs are left out.
 Str setting_shown(const Settings *settings, SettingId id, Arena *arena);
+// What GET /v1/settings answers: [{"name", "value", "source", "description"}, …], shown as above.
+Str settings_items(const Settings *settings, Arena *arena);
 bool setting_is_same(const Settings *a, const Settings *b, SettingId id);
 
 // ---- setting_stray.c ----

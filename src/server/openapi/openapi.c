@@ -392,6 +392,7 @@ static const TagText tag_texts[] = {
     {"filter", "The filter language of lists of runs."},
     {"attention", "What needs a person."},
     {"rates", "How much happened."},
+    {"settings", "What the server was told."},
     {"access", "What the caller may do."},
     {"changes", "What changes, as it happens."},
     {"handlers", "Runs as an established protocol has them."},

@@ -18,6 +18,7 @@ typedef struct Schema {
 extern const Field schema_trial[], schema_trial_effect[], schema_trial_wait[],
     schema_trial_variable[], schema_where_counts[];
 extern const Field schema_attention[], schema_attention_group[], schema_action[], schema_access[],
-    schema_rates[], schema_bulk[], schema_bulk_result[];
+    schema_rates[], schema_setting[], schema_setting_list[], schema_worker_ask[], schema_worker[],
+    schema_node_functions[], schema_worker_list[], schema_bulk[], schema_bulk_result[];
 const Schema *openapi_schemas(size_t *ret_count);
 const Schema *openapi_schema(const char *name); // NULL = there is none

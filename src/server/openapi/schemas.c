@@ -385,32 +385,6 @@ static const Field unserved[] = {
     {"other_queues", "strings", true, "Queues in which its name is asked for."},
     {"did_you_mean", "string?", true, "The name that is nearest, if one is near."},
     {0}};
-static const Field worker_ask[] = {
-    {"queues", "strings", true, ""}, {"names", "any", true, "Null: any."}, {0}};
-static const Field worker[] = {
-    {"id", "string", true, "As it calls itself."},
-    {"node", "string", true, "The node that it asks."},
-    {"queues", "strings", true, "Of its last claim."},
-    {"names", "any", true, "Of its last claim; null: any."},
-    {"asks", "[WorkerAsk]", true, "All kinds of claims it makes, the last one first."},
-    {"present", "boolean", true, "A claim of it waits, or did within ten seconds."},
-    {"waiting", "integer", false, "Claims of it that wait now."},
-    {"first_claim_at", "instant?", false, ""},
-    {"last_claim_at", "instant?", false, ""},
-    {"handed_out", "integer", false, "Tasks it was given."},
-    {"completed", "integer", false, "Of those, completed."},
-    {"failed", "integer", false, "Attempts that failed."},
-    {0}};
-static const Field node_functions[] = {
-    {"node", "string", true, ""},
-    {"names", "strings", true, "Tasks it executes itself, of any queue: built-ins and plug-ins."},
-    {0}};
-static const Field worker_list[] = {
-    {"items", "[Worker]", true, "At most 1000 per node."},
-    {"next", "string?", true, "Always null."},
-    {"functions", "[NodeFunctions]", true, "What needs no worker."},
-    {"unserved", "[Unserved]", true, "Tasks that nobody asks for, one per queue and name."},
-    {0}};
 static const Field node[] = {
     {"id", "integer", true, ""},
     {"name", "string", true, ""},
@@ -566,11 +540,13 @@ static const Schema schemas[] = {
     {"Backfilled", "", NULL, backfilled},
     {"Node", "", NULL, node},
     {"NodeList", "", NULL, node_list},
+    {"Setting", "", NULL, schema_setting},
+    {"SettingList", "", NULL, schema_setting_list},
     {"Unserved", "A task that nobody asks for.", NULL, unserved},
-    {"WorkerAsk", "", NULL, worker_ask},
-    {"Worker", "", NULL, worker},
-    {"NodeFunctions", "", NULL, node_functions},
-    {"WorkerList", "", NULL, worker_list},
+    {"WorkerAsk", "", NULL, schema_worker_ask},
+    {"Worker", "", NULL, schema_worker},
+    {"NodeFunctions", "", NULL, schema_node_functions},
+    {"WorkerList", "", NULL, schema_worker_list},
     {"Stats", "", NULL, stats},
     {"Token", "", NULL, token},
     {"NewToken", "", "Token", new_token},

@@ -1,5 +1,5 @@
-// Schemas of answers about many things at once: what needs a person, who may do what, changes of
-// many runs, what a run would do.
+// Schemas of answers about many things at once: what needs a person, who may do what, who asks for
+// tasks, changes of many runs, what a run would do.
 //
 // As those of schemas.c they say exactly what is written, and tests compare.
 //
@@ -54,6 +54,16 @@ const Field schema_rates[] = {
      "queued, suspended, resident. How long resumed runs waited: resume_p50_ms, resume_p99_ms."},
     {"nodes", "integer", true, "How many are alive now."},
     {0}};
+const Field schema_setting[] = {
+    {"name", "string", true, "As of the command line, without its dashes."},
+    {"value", "any", true, "Passwords in URLs are left out."},
+    {"source", "string", true, "default, file, environment or flag"},
+    {"description", "string", true, ""},
+    {0}};
+const Field schema_setting_list[] = {
+    {"items", "[Setting]", true, "None when the server was not started by abide serve or dev."},
+    {"next", "string?", true, "Always null."},
+    {0}};
 const Field schema_bulk[] = {{"verb", "string", true, ""},
                              {"dry_run", "boolean", true, "Nothing was changed."},
                              {"changed", "integer", true, "Runs of this answer that were."},
@@ -104,4 +114,30 @@ const Field schema_where_counts[] = {
     {"matched", "integer", true, "Those of the page."},
     {"errors", "integer", true, "Runs in which it failed; they do not match."},
     {"first_error", "string?", true, "Why it failed in the first of them."},
+    {0}};
+const Field schema_worker_ask[] = {
+    {"queues", "strings", true, ""}, {"names", "any", true, "Null: any."}, {0}};
+const Field schema_worker[] = {
+    {"id", "string", true, "As it calls itself."},
+    {"node", "string", true, "The node that it asks."},
+    {"queues", "strings", true, "Of its last claim."},
+    {"names", "any", true, "Of its last claim; null: any."},
+    {"asks", "[WorkerAsk]", true, "All kinds of claims it makes, the last one first."},
+    {"present", "boolean", true, "A claim of it waits, or did within ten seconds."},
+    {"waiting", "integer", false, "Claims of it that wait now."},
+    {"first_claim_at", "instant?", false, ""},
+    {"last_claim_at", "instant?", false, ""},
+    {"handed_out", "integer", false, "Tasks it was given."},
+    {"completed", "integer", false, "Of those, completed."},
+    {"failed", "integer", false, "Attempts that failed."},
+    {0}};
+const Field schema_node_functions[] = {
+    {"node", "string", true, ""},
+    {"names", "strings", true, "Tasks it executes itself, of any queue: built-ins and plug-ins."},
+    {0}};
+const Field schema_worker_list[] = {
+    {"items", "[Worker]", true, "At most 1000 per node."},
+    {"next", "string?", true, "Always null."},
+    {"functions", "[NodeFunctions]", true, "What needs no worker."},
+    {"unserved", "[Unserved]", true, "Tasks that nobody asks for, one per queue and name."},
     {0}};

@@ -162,6 +162,15 @@ static void list_nodes(Exchange *exchange) {
     parts_send_page(exchange, ROW_LIST(page), 0, put_node);
 }
 
+static void list_settings(Exchange *exchange) {
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_put_raw(json, "items", server_settings(exchange->server, &exchange->arena));
+    json_put_null(json, "next");
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
 static const RouteAnswer word_answers[] = {{200, "It is.", "Health"}, {0}};
 static const RouteAnswer ready_answers[] = {
     {200, "It is.", "Health"}, {503, "It is going away.", "Health"}, {0}};
@@ -172,6 +181,8 @@ static const RouteAnswer openapi_answers[] = {{200, "An OpenAPI 3.1 document.", 
                                               {0}};
 static const RouteAnswer stats_answers[] = {{200, "Counters.", "Stats"}, {0}};
 static const RouteAnswer nodes_answers[] = {{200, "The nodes.", "NodeList"}, {0}};
+
+static const RouteAnswer settings_answers[] = {{200, "The settings.", "SettingList"}, {0}};
 
 static const Route routes[] = {
     {"GET", "/livez", "livez", "Is the process alive?", SCOPE_NONE, BODY_NONE, NULL, NULL,
@@ -190,5 +201,7 @@ static const Route routes[] = {
      NULL, stats},
     {"GET", "/v1/nodes", "listNodes", "Members of the cluster", SCOPE_READ, BODY_NONE, NULL, NULL,
      nodes_answers, NULL, list_nodes},
+    {"GET", "/v1/settings", "listSettings", "What this node was told", SCOPE_ADMIN, BODY_NONE, NULL,
+     NULL, settings_answers, NULL, list_settings},
 };
 const RouteTable routes_system = {routes, COUNT_OF(routes)};

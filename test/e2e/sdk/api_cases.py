@@ -317,6 +317,8 @@ class ApiTest:
         self.assertIn("http", workers["functions"][0]["names"])
         self.assertIsInstance(workers["unserved"], list)
         self.assertEqual(call("server.access")["scopes"], ["read", "client", "worker", "admin"])
+        listen, = [item for item in call("server.settings") if item["name"] == "listen"]
+        self.assertEqual(listen["source"], "flag")
         rates = call("server.rates", since="2h", step="2m")
         self.assertEqual((rates["step_ms"], len(rates["series"]["started"])), (120000, 60))
         self.assertGreater(sum(filter(None, rates["series"]["started"])), 0)

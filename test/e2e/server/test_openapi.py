@@ -232,7 +232,7 @@ class ConformanceTest(unittest.TestCase):
 
     def system(self):
         for path in ("/livez", "/readyz", "/healthz", "/version", "/metrics", "/v1/stats",
-                     "/v1/nodes", "/v1/workers", "/v1/filter", "/v1/attention", "/v1/rates",
+                     "/v1/nodes", "/v1/workers", "/v1/filter", "/v1/attention", "/v1/rates", "/v1/settings",
                      "/v1/access", "/"):
             self.server.get(path)
         self.server.get("/openapi.json")

@@ -273,6 +273,22 @@ class ReloadTest(Folder):
         self.assertEqual((answer.status, answer.headers["Access-Control-Allow-Origin"]),
                          (200, "https://app.example"))
 
+    def test_what_is_in_force_can_be_asked_for(self):
+        server = self.start("", "--task-threads", "3")
+
+        def settings():
+            return {item["name"]: item for item in server.get("/v1/settings").json["items"]}
+        before = settings()
+        self.assertEqual((before["task-threads"]["value"], before["task-threads"]["source"]), (3, "flag"))
+        self.assertEqual((before["max-body-size"]["value"], before["max-body-size"]["source"]), ("4160K", "default"))
+        self.reload(server, 'max-body-size = "1K"\nlisten = "127.0.0.1:1"\n')
+        after = settings()
+        self.assertEqual((after["max-body-size"]["value"], after["max-body-size"]["source"]), ("1K", "file"))
+        self.assertEqual(after["listen"]["value"], "127.0.0.1:0", "what needs a restart stays")
+        self.assertEqual(set(after["store"]), {"name", "value", "source", "description"})
+        text = self.abide("settings", "--server", "http://127.0.0.1:%d" % server.port).stdout
+        self.assertRegex(text, r'max-body-size +"1K" +file +body of a request')
+
     def test_tokens_can_be_required(self):
         server = self.start("")
         token = server.post("/v1/tokens", {"name": "a", "scopes": ["read"]}).json["token"]
