@@ -210,7 +210,7 @@ typedef struct Listed { // what a list is asked for, and where its answer goes
 
 static Status list_where(abide_engine *engine, const Listed *listed, Arena *arena, Diag *diag) {
     WhereQuery query = {*listed->filter, str_from(listed->options->where),
-                        env_now_ms(engine->driver.env)};
+                        env_now_ms(engine->driver.env), NULL};
     WherePage found;
     TRY(where_list_runs(engine->store, arena, &query, &found, diag));
     *listed->page = found.runs;

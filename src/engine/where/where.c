@@ -27,6 +27,7 @@ typedef struct Where {
     WhereHost host;
     int64_t instructions; // left
     int64_t limit;
+    const WhereSieve *sieve; // NULL = none
     WherePage *page;
 } Where;
 
@@ -48,8 +49,16 @@ static void pay(Where *self) {
     self->instructions -= LOOK_PRICE + (int64_t)flow_expression_cost(self->expression);
 }
 
+static Status sift(const Where *self, const RunRow *run, bool *ret_is_taken, Diag *diag) {
+    *ret_is_taken = run->kind == RUN_FLOW && run->snapshot.len > 0;
+    if (!*ret_is_taken || self->sieve == NULL) return OK;
+    return self->sieve->takes(self->sieve->context, run, ret_is_taken, diag);
+}
+
 static Status look_at(Where *self, const RunRow *run, Diag *diag) {
-    if (run->kind != RUN_FLOW || run->snapshot.len == 0) return OK;
+    bool is_taken;
+    TRY(sift(self, run, &is_taken, diag));
+    if (!is_taken) return OK;
     WherePage *page = self->page;
     bool is_true = false;
     Diag why = {0};
@@ -74,7 +83,8 @@ static Status look_at(Where *self, const RunRow *run, Diag *diag) {
 static bool is_used_up(const Where *self) { // [where-1]
     const WherePage *page = self->page;
     return (int64_t)page->runs.count == self->limit || page->looked_at >= WHERE_LOOKS_MAX ||
-           self->instructions <= 0;
+           self->instructions <= 0 ||
+           (self->sieve != NULL && self->sieve->is_spent(self->sieve->context));
 }
 
 static Status look_through(Where *self, RunFilter *filter, Diag *diag) {
@@ -95,6 +105,13 @@ static Status look_through(Where *self, RunFilter *filter, Diag *diag) {
     }
 }
 
+Status where_check(Str text, Diag *diag) {
+    FlowExpression *expression;
+    TRY(flow_expression_parse(text, &expression, diag));
+    flow_expression_free(expression);
+    return OK;
+}
+
 Status where_list_runs(Store *store, Arena *arena, const WhereQuery *query, WherePage *ret_page,
                        Diag *diag) {
     const uint32_t standing = 1u << RUN_SUSPENDED | 1u << RUN_PAUSED;
@@ -106,6 +123,7 @@ Status where_list_runs(Store *store, Arena *arena, const WhereQuery *query, Wher
                   .host = {{&where_ops}, query->now_ms},
                   .instructions = WHERE_INSTRUCTIONS_MAX,
                   .limit = filter.limit,
+                  .sieve = query->sieve,
                   .page = ret_page};
     TRY(flow_expression_parse(query->expression, &self.expression, diag));
     ret_page->runs.rows = ARENA_ARRAY(arena, RunRow, (size_t)filter.limit + 1);

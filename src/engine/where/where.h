@@ -25,12 +25,22 @@ typedef struct WherePage {
     Diag first_error; // empty when there are none
 } WherePage;
 
+// Conditions that the store does not know; they are asked before the expression.
+typedef struct WhereSieve {
+    MUST_CHECK Status (*takes)(void *context, const RunRow *run, bool *ret_is_taken, Diag *diag);
+    bool (*is_spent)(void *context); // it has cost enough: the page ends
+    void *context;
+} WhereSieve;
+
 typedef struct WhereQuery {
     RunFilter filter; // all conditions hold
     Str expression;
-    int64_t now_ms; // what Date.now answers
+    int64_t now_ms;          // what Date.now answers
+    const WhereSieve *sieve; // NULL = none
 } WhereQuery;
 
+// Whether it is an expression at all; the same codes.
+MUST_CHECK Status where_check(Str expression, Diag *diag);
 // Codes: EXPRESSION_INVALID, EXPRESSION_REFUSED, and those of the store.
 MUST_CHECK Status where_list_runs(Store *store, Arena *arena, const WhereQuery *query,
                                   WherePage *ret_page, Diag *diag);

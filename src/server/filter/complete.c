@@ -13,12 +13,27 @@ typedef struct Word {
     FilterField field;
 } Word;
 
+#define INSIDE_WHERE SIZE_MAX // of names in an expression nothing is known
+
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// At `i` stands a where(, as a term that begins at `from`.
+static bool begins_where(Str text, size_t from, size_t i) {
+    bool is_first = i == from || (i == from + 1 && text.data[from] == '-');
+    Str left = {text.data + i, text.len - i};
+    return is_first && str_starts_with(left, STR("where("));
+}
 
 static size_t word_begin(Str text, size_t at) {
     size_t from = 0;
     bool is_quoted = false;
     for (size_t i = 0; i < at; i++) {
+        if (!is_quoted && begins_where(text, from, i)) {
+            size_t end = filter_close(text, i + strlen("where("));
+            if (end == 0 || end > at) return INSIDE_WHERE;
+            i = end - 1;
+            continue;
+        }
         if (is_quoted && text.data[i] == '\\') i++;
         else if (text.data[i] == '"') is_quoted = !is_quoted;
         else if (!is_quoted && is_blank(text.data[i])) from = i + 1;
@@ -32,6 +47,7 @@ static bool has_prefix(const char *name, Str prefix) {
 
 static Word find_word(Str text, size_t at) {
     Word word = {.from = word_begin(text, at), .to = at, .field = FILTER_FIELD_COUNT};
+    if (word.from == INSIDE_WHERE) return word;
     if (word.from < at && text.data[word.from] == '-') word.from++;
     for (size_t i = word.from; i < at; i++) {
         char c = text.data[i];
@@ -60,7 +76,8 @@ static const char *sign_after(FilterField field) {
     case FILTER_CREATED:
     case FILTER_PRIORITY:
     case FILTER_ATTEMPT: return ">";
-    case FILTER_STATE: return "";
+    case FILTER_STATE:
+    case FILTER_WHERE: return "";
     case FILTER_ERROR: return "~";
     default: return ":";
     }
@@ -113,6 +130,7 @@ void filter_complete(Arena *arena, const FilterCursor *cursor, FilterCompletions
     ASSERT(cursor->at <= text.len);
     ret_completions->count = 0;
     Word word = find_word(text, cursor->at);
+    if (word.from == INSIDE_WHERE) return;
     if (word.value_from == 0) add_fields(arena, text, &word, ret_completions);
     else if (word.field == FILTER_STATUS) add_statuses(text, &word, ret_completions);
     if (word.field != FILTER_WORKFLOW) return;

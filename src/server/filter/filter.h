@@ -9,6 +9,7 @@
 //        or checked here.
 #pragma once
 #include "api/engine.h"
+#include "engine/where/where.h"
 #include "json/write.h"
 #include "store/reads.h"
 
@@ -36,7 +37,8 @@ typedef enum FilterField {
     FILTER_ATTEMPT,
     FILTER_STATE, // with a key
     FILTER_ERROR,
-    FILTER_TEXT, // a word without a field
+    FILTER_WHERE, // one value: an expression
+    FILTER_TEXT,  // a word without a field
     FILTER_FIELD_COUNT
 } FilterField;
 
@@ -77,9 +79,12 @@ typedef struct FilterFault { // where and why a filter is wrong
 // arena or in `text`. Code: BAD_FILTER.
 MUST_CHECK Status filter_parse(Arena *arena, Str text, Filter *ret_filter, FilterFault *ret_fault,
                                Diag *diag);
-const char *filter_field_name(FilterField field); // "status"; "state.", "text"
+const char *filter_field_name(FilterField field); // "status"; "state.", "where(", "text"
 const char *filter_field_about(FilterField field);
 const char *filter_operator_name(FilterOperator comparison);
+// The byte behind the parenthesis that closes the one before `at`, or 0 when none does. Those in
+// strings do not count.
+size_t filter_close(Str text, size_t at);
 
 // ---- complete.c ----
 
@@ -118,6 +123,8 @@ typedef struct FilterFound {
     size_t count;
     int64_t next;      // cursor; 0 = there are no more
     int64_t looked_at; // runs
+    bool has_where;    // a term where(…) was there:
+    WherePage where;   // its counts
 } FilterFound;
 
 // Newest first. [filter-1]

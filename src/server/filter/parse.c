@@ -43,6 +43,8 @@ static const FieldInfo infos[FILTER_FIELD_COUNT] = {
     [FILTER_ATTEMPT] = {"attempt", "attempt of the run", CAN_BE | CAN_COMPARE, "attempt>1"},
     [FILTER_STATE] = {"state.", "value that its script has set", CAN_BE, "state.customer=42"},
     [FILTER_ERROR] = {"error", "why it failed or is paused", CAN_BE | CAN_CONTAIN, "error~timeout"},
+    [FILTER_WHERE] = {"where(", "an expression is true where it waits", CAN_BE,
+                      "where(order.total > 100)"},
     [FILTER_TEXT] = {"text", "id, workflow or tag", CAN_CONTAIN, "order"},
 };
 
@@ -110,7 +112,8 @@ static Status read_quoted(Reader *reader, Str *ret_text) {
 
 static bool find_field(Str name, FilterField *ret_field) {
     for (int i = 0; i < FILTER_TEXT; i++) {
-        if (i == FILTER_STATE || !str_equal(name, str_from(infos[i].name))) continue;
+        if (i == FILTER_STATE || i == FILTER_WHERE || !str_equal(name, str_from(infos[i].name)))
+            continue;
         *ret_field = (FilterField)i;
         return true;
     }
@@ -259,6 +262,40 @@ static Status read_condition(Reader *reader, FilterTerm *term) {
     return read_values(reader, term);
 }
 
+size_t filter_close(Str text, size_t at) {
+    int depth = 1;
+    char quote = 0;
+    for (size_t i = at; i < text.len; i++) {
+        char c = text.data[i];
+        if (quote != 0) {
+            if (c == '\\') i++;
+            else if (c == quote) quote = 0;
+        } else if (c == '"' || c == '\'' || c == '`') quote = c;
+        else if (c == '(') depth++;
+        else if (c == ')' && --depth == 0) return i + 1;
+    }
+    return 0;
+}
+
+// where(EXPRESSION): what is between the parentheses is the language of scripts.
+static Status read_where(Reader *reader, FilterTerm *term) {
+    size_t from = reader->at, inside = from + strlen("where("),
+           end = filter_close(reader->text, inside);
+    Diag diag;
+    reader->at = end > 0 ? end : reader->text.len;
+    if (end == 0) return wrong(reader, from, NULL, "the parenthesis of where( is not closed");
+    if (has_more(reader) && !is_blank(here(reader)))
+        return wrong(reader, reader->at, NULL, "a blank is missing after where(…)");
+    term->field = FILTER_WHERE;
+    term->comparison = FILTER_IS;
+    term->values = ARENA_ARRAY(reader->arena, Str, 1);
+    term->values[0] = (Str){reader->text.data + inside, end - 1 - inside};
+    term->count = 1;
+    if (where_check(term->values[0], &diag) != OK)
+        return wrong(reader, inside, NULL, "%s", diag.message);
+    return OK;
+}
+
 static Status read_word(Reader *reader, FilterTerm *term, Str word) {
     term->field = FILTER_TEXT;
     term->comparison = FILTER_HAS;
@@ -283,10 +320,7 @@ static Status read_term(Reader *reader, FilterTerm *term) {
         return read_word(reader, term, word);
     }
     Str left = {reader->text.data + from, reader->text.len - from};
-    if (str_starts_with(left, STR("where("))) {
-        reader->at += strlen("where");
-        return wrong(reader, from, NULL, "this server has no where(…)");
-    }
+    if (str_starts_with(left, STR("where("))) return read_where(reader, term);
     if (str_starts_with(left, STR("state."))) {
         term->field = FILTER_STATE;
         reader->at += strlen("state.");

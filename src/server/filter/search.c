@@ -71,14 +71,58 @@ static Status look_on(Searching *searching, Diag *diag) {
     return OK;
 }
 
+// ---- with where(…) ----
+
+static Status sift(void *context, const RunRow *run, bool *ret_is_taken, Diag *diag) {
+    Searching *searching = context;
+    searching->found->looked_at++;
+    return filter_match(&searching->look, &searching->search->filter, run, ret_is_taken, diag);
+}
+
+static bool is_sieve_spent(void *context) { return is_spent(context); }
+
+// All of them as one expression; null = there is none.
+static Str join_where(Arena *arena, Filter *filter) {
+    Str joined = STR_NULL;
+    size_t count = 0;
+    bool is_negated = false;
+    for (size_t i = 0; i < filter->count; i++) {
+        FilterTerm *term = &filter->terms[i];
+        if (term->field != FILTER_WHERE) continue;
+        term->is_pushed = true;
+        is_negated |= term->is_negated;
+        joined = arena_printf(arena, "%.*s%s%s(%.*s\n)", STR_ARG(joined), count++ > 0 ? " && " : "",
+                              term->is_negated ? "!" : "", STR_ARG(term->values[0]));
+    }
+    if (count != 1 || is_negated) return joined;
+    return (Str){joined.data + 1, joined.len - 3}; // as it was written, for messages
+}
+
+static Status search_where(Searching *searching, Str expression, Diag *diag) {
+    FilterFound *found = searching->found;
+    const WhereSieve sieve = {sift, is_sieve_spent, searching};
+    const WhereQuery query = {searching->search->runs, expression, searching->look.now_ms, &sieve};
+    Store *store = engine_store(searching->search->engine);
+    TRY(where_list_runs(store, searching->arena, &query, &found->where, diag));
+    found->has_where = true;
+    found->rows = found->where.runs.rows;
+    found->count = found->where.runs.count;
+    found->next = found->where.runs.next;
+    return OK;
+}
+
 Status filter_search(FilterSearch *search, Arena *arena, FilterFound *ret_found, Diag *diag) {
     *ret_found = (FilterFound){0};
     int64_t now_ms = engine_now_ms(search->engine);
     filter_push(&search->filter, arena, now_ms, &search->runs);
-    if (!has_rest(&search->filter)) {
+    Str expression = join_where(arena, &search->filter);
+    if (str_is_null(expression) && !has_rest(&search->filter)) {
         RunPage page;
         TRY(store_list_runs(engine_store(search->engine), arena, &search->runs, &page, diag));
-        *ret_found = (FilterFound){page.rows, page.count, page.next, (int64_t)page.count};
+        *ret_found = (FilterFound){.rows = page.rows,
+                                   .count = page.count,
+                                   .next = page.next,
+                                   .looked_at = (int64_t)page.count};
         return OK;
     }
     ret_found->rows = ARENA_ARRAY(arena, RunRow, (size_t)search->runs.limit);
@@ -89,7 +133,8 @@ Status filter_search(FilterSearch *search, Arena *arena, FilterFound *ret_found,
                            .limit = search->runs.limit,
                            .start_size = arena->used_size};
     arena_init(&searching.look.scratch);
-    Status status = look_on(&searching, diag);
+    Status status = str_is_null(expression) ? look_on(&searching, diag)
+                                            : search_where(&searching, expression, diag);
     arena_done(&searching.look.scratch);
     return status;
 }

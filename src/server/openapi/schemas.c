@@ -72,7 +72,7 @@ static const Field run_list[] = {
     {"items", "[RunItem]", true, ""},
     {"next", "string?", true, "Cursor of the next page."},
     {"looked_at", "integer", false, "With q: runs that were looked at."},
-    {"where", "WhereCounts?", false, "Of a request with `where`."},
+    {"where", "WhereCounts?", false, "Of a request with `where`, or with where(…) in q."},
     {0}};
 static const Field filter_term[] = {{"from", "integer", true, "Its first byte in q."},
                                     {"to", "integer", true, "The byte behind it."},

@@ -22,6 +22,7 @@ static void put_terms(JsonWriter *json, Arena *arena, const Filter *filter) {
         Str field = str_from(filter_field_name(term->field));
         if (term->field == FILTER_STATE)
             field = arena_printf(arena, "%.*s%.*s", STR_ARG(field), STR_ARG(term->key));
+        if (term->field == FILTER_WHERE) field = STR("where");
         json_write_object_begin(json);
         json_put_i64(json, "from", (int64_t)term->from);
         json_put_i64(json, "to", (int64_t)term->to);

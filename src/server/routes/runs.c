@@ -161,6 +161,17 @@ static void put_run(Exchange *exchange, JsonWriter *json, const void *row) {
     json_write_object_end(json);
 }
 
+static void put_where(JsonWriter *json, const WherePage *page) {
+    json_write_key(json, STR("where"));
+    json_write_object_begin(json);
+    json_put_i64(json, "looked_at", page->looked_at);
+    json_put_i64(json, "matched", (int64_t)page->runs.count);
+    json_put_i64(json, "errors", page->errors);
+    json_put_string(json, "first_error",
+                    page->errors > 0 ? str_from(page->first_error.message) : STR_NULL);
+    json_write_object_end(json);
+}
+
 // The same as a list, and how many runs were looked at: a page of few may be followed by more.
 static void send_found(Exchange *exchange, const FilterFound *found) {
     JsonWriter *json = exchange_begin(exchange, 200);
@@ -171,6 +182,7 @@ static void send_found(Exchange *exchange, const FilterFound *found) {
     json_write_array_end(json);
     parts_put_cursor(json, found->next);
     json_put_i64(json, "looked_at", found->looked_at);
+    if (found->has_where) put_where(json, &found->where);
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -186,20 +198,9 @@ static void search_runs(Exchange *exchange, const RunFilter *filter) {
     if (exchange_found(exchange, status, &diag)) send_found(exchange, &found);
 }
 
-static void put_where(JsonWriter *json, const WherePage *page) {
-    json_write_key(json, STR("where"));
-    json_write_object_begin(json);
-    json_put_i64(json, "looked_at", page->looked_at);
-    json_put_i64(json, "matched", (int64_t)page->runs.count);
-    json_put_i64(json, "errors", page->errors);
-    json_put_string(json, "first_error",
-                    page->errors > 0 ? str_from(page->first_error.message) : STR_NULL);
-    json_write_object_end(json);
-}
-
 // The runs among them for which an expression is true.
 static void list_where(Exchange *exchange, const RunFilter *filter, Str expression) {
-    WhereQuery query = {*filter, expression, exchange_now_ms(exchange)};
+    WhereQuery query = {*filter, expression, exchange_now_ms(exchange), NULL};
     WherePage page;
     Diag diag = {0};
     Status status =
@@ -233,7 +234,8 @@ static void list_runs(Exchange *exchange) {
     Str where = exchange_query(exchange, "where");
     bool has_filter = !str_is_null(exchange_query(exchange, "q"));
     if (has_filter && !str_is_null(where)) {
-        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "where does not go with q");
+        exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
+                             "where does not go with q; write where(EXPRESSION) in q");
         return;
     }
     if (!str_is_null(where)) {

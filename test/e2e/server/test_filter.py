@@ -122,7 +122,7 @@ class FilterTest(ServerTest):
         read = self.server.get("/v1/filter?q=state.k=1%20nope:1").json
         self.assertEqual((read["ok"], read["terms"][0]["field"], read["error"]["at"], read["error"]["length"]),
                          (False, "state.k", 10, 4))
-        self.assertEqual(len(self.server.get("/v1/filter").json["completions"]), 14)
+        self.assertEqual(len(self.server.get("/v1/filter").json["completions"]), 15)
         self.assert_problem(self.server.get("/v1/filter?q=a&at=2"), 400, "BAD_QUERY")
 
     def test_a_request_reads_a_bounded_number_of_errors(self):

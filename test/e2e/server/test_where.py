@@ -54,6 +54,35 @@ class Where(unittest.TestCase):
         self.assertEqual(self.ids("['o3', 'o5'].includes(odd.name)"), ["r05", "r03"])
         self.assertEqual(self.ids("Date.now() > 1e12 && order.n === 1"), ["r01"])
 
+    def q(self, text, more=""):
+        answer = self.server.get("/v1/runs?q=%s%s" % (urllib.parse.quote(text), more))
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json
+
+    def test_an_expression_is_a_term_of_filters(self):
+        found = self.q("status:suspended workflow:order where(order.total > 370 && attempts >= 3)")
+        self.assertEqual([item["id"] for item in found["items"]], ["r39", "r38"])
+        self.assertEqual((found["where"]["looked_at"], found["where"]["matched"]), (RUNS, 2))
+        two = self.q("where(order.n > 34) -where([36, 38].includes(order.n)) id~r3 -id:r39")
+        self.assertEqual([item["id"] for item in two["items"]], ["r37", "r35"])
+        self.assertEqual((two["looked_at"], two["where"]["looked_at"]), (RUNS, 9), "id is asked first")
+        self.assertEqual(self.q("status:completed where(true)")["items"], [])
+        found = self.q("where(odd.name === 'o3')")
+        self.assertEqual((found["where"]["matched"], found["where"]["errors"]), (1, RUNS / 2))
+        refused = self.server.get("/v1/runs?q=" + urllib.parse.quote("tag:a where(order. > 1)"))
+        self.assertEqual((refused.status, refused.json["code"]), (400, "BAD_FILTER"))
+
+    def test_such_filters_are_paged_and_change_many(self):
+        ids, cursor = [], ""
+        while cursor is not None:
+            page = self.q("workflow~ord where(order.n < 11)", "&limit=2" + cursor)
+            ids += [item["id"] for item in page["items"]]
+            cursor = page["next"] and "&cursor=" + page["next"]
+        self.assertEqual(ids, ["r%02d" % n for n in range(10, -1, -1)])
+        body = {"verb": "pause", "q": "where(order.n === 7)", "dry_run": True}
+        results = self.server.post("/v1/runs/bulk", body).json["results"]
+        self.assertEqual([result["id"] for result in results], ["r07"])
+
     def test_failures_are_counted_and_do_not_match(self):
         counts = self.where("odd.name === 'o3'").json["where"]
         self.assertEqual((counts["looked_at"], counts["matched"], counts["errors"]), (RUNS, 1, RUNS / 2))

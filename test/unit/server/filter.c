@@ -58,6 +58,18 @@ static void terms_have_a_field_an_operator_and_values(void **state) {
     assert_text(filter.terms[4].values[0], "a \"b\"");
 }
 
+static void where_takes_an_expression_up_to_its_parenthesis(void **state) {
+    (void)state;
+    parse("status:suspended -where(f(a, \")\") > '(' + `)`.length) tag:eu");
+    assert_int_equal(filter.count, 3);
+    assert_int_equal(filter.terms[1].field, FILTER_WHERE);
+    assert_true(filter.terms[1].is_negated);
+    assert_text(filter.terms[1].values[0], "f(a, \")\") > '(' + `)`.length");
+    assert_text(filter.terms[2].values[0], "eu");
+    parse("where");
+    assert_int_equal(filter.terms[0].field, FILTER_TEXT);
+}
+
 static void words_without_a_field_are_texts(void **state) {
     (void)state;
     parse("order-17 \"two words\" -no");
@@ -86,7 +98,9 @@ static void mistakes_say_where_they_are_and_what_was_meant(void **state) {
     refuse("created>today", 8, NULL);
     refuse("priority>much", 9, NULL);
     refuse("priority:1,2", 9, NULL);
-    refuse("where(x > 1)", 0, NULL);
+    refuse("where(x > 1", 0, NULL);
+    refuse("where(x >)", 6, NULL);
+    refuse("where(x)y", 8, NULL);
     refuse("-", 0, NULL);
     refuse("status:failed x:y", 14, NULL);
     assert_int_equal(filter.count, 1); // what came before is there
@@ -155,6 +169,12 @@ static void completions_fit_what_stands_before_the_cursor(void **state) {
     assert_text(found->items[0].text, "order");
     assert_text(found->items[1].text, "\"or, der\"");
     assert_int_equal(complete("\"sta", 4)->count, 0);
+    found = complete("tag:eu whe", 10);
+    assert_text(found->items[0].text, "where(");
+    assert_int_equal(complete("where(order. sta", 16)->count, 0); // nothing is known of its names
+    found = complete("-where(a b) sta", 15);
+    assert_text(found->items[0].text, "status:");
+    assert_int_equal(found->items[0].from, 12);
     assert_true(filter_wants_workflows(STR("workflow:"), 9));
     assert_false(filter_wants_workflows(STR("workflow: "), 10));
 }
@@ -162,6 +182,8 @@ static void completions_fit_what_stands_before_the_cursor(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(terms_have_a_field_an_operator_and_values, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(where_takes_an_expression_up_to_its_parenthesis, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(words_without_a_field_are_texts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_say_where_they_are_and_what_was_meant, set_up,
