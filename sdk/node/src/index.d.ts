@@ -416,6 +416,14 @@ export interface WorkerInfo extends WorkerAsk {
   handed_out?: number
   completed?: number
   failed?: number
+  /** When it claimed, or a task of it ended. */
+  last_seen_at?: string | null
+  /** Of the last five minutes; per_minute: how many ended. */
+  recent?: { claimed: number, completed: number, failed: number, per_minute: number }
+  /** The User-Agent of its last claim. */
+  library?: string | null
+  /** Tasks it has now. */
+  held: number
 }
 
 /** Tasks that a node executes itself, of any queue. */

@@ -88,7 +88,7 @@ export class Transport {
   /** Begins a request; resolves with the response once its headers are there. */
   open(method, target, { body, headers, timeout = this.timeout, signal, agent = this.agent } = {}) {
     return new Promise((resolve, reject) => {
-      const all = { ...headers }
+      const all = { "User-Agent": "abide-node", ...headers } // GET /v1/workers shows it
       if (this.token) all.authorization = `Bearer ${this.token}`
       for (const key of Object.keys(all)) if (all[key] === undefined) delete all[key]
       if (body !== undefined) all["content-length"] = Buffer.byteLength(body)

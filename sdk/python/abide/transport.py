@@ -117,7 +117,9 @@ class Transport:
     # ---- requests ----
 
     def headers(self, more: Optional[Mapping[str, Optional[str]]] = None) -> Dict[str, str]:
-        headers = {"Authorization": "Bearer " + self._token} if self._token else {}
+        headers = {"User-Agent": "abide-python"}  # GET /v1/workers shows it
+        if self._token:
+            headers["Authorization"] = "Bearer " + self._token
         headers.update({key: value for key, value in (more or {}).items() if value is not None})
         return headers
 

@@ -135,6 +135,7 @@ static struct curl_slist *make_headers(const Client *client, const ClientRequest
                                        Str last_event_id) {
     struct curl_slist *list = NULL;
     list = client->curl->slist_append(list, "Expect:"); // no round trip before a large body
+    list = client->curl->slist_append(list, "User-Agent: abide/" ABIDE_VERSION);
     if (!str_is_null(client->config.token)) {
         Arena arena;
         arena_init(&arena);

@@ -10,9 +10,10 @@
 #include "cli/verbs/verb.h"
 
 static const TableColumn worker_columns[] = {
-    {"WORKER", false, true}, {"NODE", false, true},      {"QUEUES", false, true},
-    {"TASKS", false, true},  {"STATE", false, false},    {"LAST ASKED", false, false},
-    {"GIVEN", true, false},  {"COMPLETED", true, false}, {"FAILED", true, false},
+    {"WORKER", false, true},    {"NODE", false, true},       {"QUEUES", false, true},
+    {"TASKS", false, true},     {"STATE", false, false},     {"LAST ASKED", false, false},
+    {"HELD", true, false},      {"PER MINUTE", true, false}, {"GIVEN", true, false},
+    {"COMPLETED", true, false}, {"FAILED", true, false},     {"LIBRARY", false, true},
 };
 
 static Str list_text(Session *session, const JsonValue *worker, const char *field) {
@@ -38,9 +39,12 @@ static void add_worker(Session *session, TextTable *table, const JsonValue *work
                       is_here ? PAINT_GREEN : PAINT_DIM);
     table_add(table,
               output_relative(&session->arena, session->now_ms, field_ms(worker, "last_claim_at")));
+    table_add(table, field_text(worker, "held"));
+    table_add(table, field_text(json_member(worker, STR("recent")), "per_minute"));
     table_add(table, field_text(worker, "handed_out"));
     table_add(table, field_text(worker, "completed"));
     table_add(table, field_text(worker, "failed"));
+    table_add(table, field_text(worker, "library"));
 }
 
 static void print_line(Session *session, Paint paint, Str text) {

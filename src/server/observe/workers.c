@@ -6,6 +6,7 @@
 #include "server/observe/workers.h"
 #include "base/env.h"
 #include "base/memory.h"
+#include "base/text/utf.h"
 
 static Str own(Str s) { return (Str){mem_copy(s.data, s.len), s.len}; }
 
@@ -19,6 +20,7 @@ static void ask_free(const WorkerAsk *ask) {
 static void worker_free(Worker *worker) {
     for (size_t i = 0; i < worker->ask_count; i++) ask_free(&worker->asks[i]);
     disown(worker->id);
+    disown(worker->library);
     mem_free(worker);
 }
 
@@ -161,12 +163,21 @@ static bool worker_set_ask(Worker *worker, WorkerAsk ask) {
     return is_new;
 }
 
-void workers_asked(Workers *workers, Str id, WorkerAsk ask, int64_t now_ms) {
+static void worker_set_library(Worker *worker, Str library) {
+    if (library.len > WORKER_LIBRARY_MAX) library.len = WORKER_LIBRARY_MAX;
+    if (str_is_null(library) || str_equal(library, worker->library) || !utf8_is_valid(library))
+        return;
+    disown(worker->library);
+    worker->library = own(library);
+}
+
+void workers_asked(Workers *workers, Str id, WorkerAsk ask, Str library, int64_t now_ms) {
     pthread_mutex_lock(&workers->lock);
     Worker *worker = worker_get(workers, id, now_ms);
     bool was_absent = worker->has_left || now_ms - worker->last_claim_ms >= WORKER_PRESENT_MS;
     worker->last_claim_ms = now_ms;
     worker->has_left = false;
+    worker_set_library(worker, library);
     if (worker_set_ask(worker, ask) || was_absent) want_look(workers, LOOK_SOON_MS);
     pthread_mutex_unlock(&workers->lock);
 }
@@ -196,15 +207,32 @@ void workers_waiting(Workers *workers, Str id, int change, int64_t now_ms) {
 
 // ---- tasks ----
 
+static WorkerMinute *worker_minute(Worker *worker, int64_t now_ms) {
+    int64_t minute = now_ms / 60000;
+    WorkerMinute *recent = &worker->recent[minute % WORKER_RECENT_MINUTES];
+    if (recent->minute != minute) *recent = (WorkerMinute){.minute = minute};
+    return recent;
+}
+
+static void worker_count(Worker *worker, const EngineEvent *event) {
+    int64_t now_ms = env_now_ms(env_system());
+    WorkerMinute *recent = worker_minute(worker, now_ms);
+    if (event->kind == ENGINE_TASK_CLAIMED) {
+        worker->handed_out++;
+        recent->claimed++;
+        return;
+    }
+    worker->last_report_ms = now_ms;
+    bool is_completed = event->measure->state == TASK_COMPLETED;
+    ++*(is_completed ? &worker->completed : &worker->failed);
+    ++*(is_completed ? &recent->completed : &recent->failed);
+}
+
 void workers_notice(Workers *workers, const EngineEvent *event) {
     if (event->kind == ENGINE_TASKS_READY) workers_want_look(workers, UNSERVED_MS + LOOK_SOON_MS);
     if (event->kind != ENGINE_TASK_CLAIMED && event->kind != ENGINE_TASK_ENDED) return;
     pthread_mutex_lock(&workers->lock);
     Worker *worker = strmap_get(&workers->by_id, event->measure->worker);
-    if (worker != NULL) {
-        if (event->kind == ENGINE_TASK_CLAIMED) worker->handed_out++;
-        else if (event->measure->state == TASK_COMPLETED) worker->completed++;
-        else worker->failed++;
-    }
+    if (worker != NULL) worker_count(worker, event);
     pthread_mutex_unlock(&workers->lock);
 }

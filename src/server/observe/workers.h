@@ -17,6 +17,7 @@
 #include "base/containers/vec.h"
 #include "engine/coordinator/coordinator.h"
 #include "json/write.h"
+#include "store/read_types.h"
 #include <pthread.h>
 
 enum {
@@ -26,6 +27,8 @@ enum {
     UNSERVED_MS = 3000,
     UNSERVED_MAX = 100, // (queue, name) pairs that are remembered
     LOOK_SOON_MS = 500, // until the watch looks because something has changed
+    WORKER_RECENT_MINUTES = 5,
+    WORKER_LIBRARY_MAX = 100, // bytes of what it says it is written with
 };
 
 // What a claim asks for. Lists are joined by '\n', which no name has.
@@ -34,14 +37,22 @@ typedef struct WorkerAsk {
     Str names; // empty: any
 } WorkerAsk;
 
+typedef struct WorkerMinute { // what it did in one minute
+    int64_t minute;           // since 1970
+    int64_t claimed, completed, failed;
+} WorkerMinute;
+
 typedef struct Worker {
-    Str id;                          // this and the asks are owned
+    Str id;                          // this, `library` and the asks are owned
+    Str library;                     // the User-Agent of its last claim; null = none
     WorkerAsk asks[WORKER_ASKS_MAX]; // the one of the last claim first
     size_t ask_count;
     int64_t first_claim_ms, last_claim_ms;
     int64_t waiting;                       // claims of it that wait now
     bool has_left;                         // it has said that it stops
     int64_t handed_out, completed, failed; // tasks
+    int64_t last_report_ms;                // when a task of it ended last; 0 = never
+    WorkerMinute recent[WORKER_RECENT_MINUTES];
 } Worker;
 
 // A pair that nobody serves.
@@ -73,8 +84,8 @@ typedef struct Workers {
 
 void workers_init(Workers *workers);
 void workers_done(Workers *workers);
-// A claim has come.
-void workers_asked(Workers *workers, Str id, WorkerAsk ask, int64_t now_ms);
+// A claim has come; `library`: what it was sent with, or null.
+void workers_asked(Workers *workers, Str id, WorkerAsk ask, Str library, int64_t now_ms);
 // The worker stops.
 void workers_left(Workers *workers, Str id);
 // A claim of the worker begins to wait (+1), or does not wait any more (-1).
@@ -112,6 +123,9 @@ void render_unserved(JsonWriter *json, const Unserved *unserved);
 // Keeps `unserved` up to date and logs what changes.
 void workers_watch_start(struct Server *server);
 void workers_watch_stop(struct Server *server); // harmless when it was not started
+// The tasks that workers have now, a thousand at most.
+MUST_CHECK Status workers_read_leased(struct Server *server, Arena *arena, TaskPage *ret_leased,
+                                      Diag *diag);
 // Asks the store what the other nodes say now.
 void workers_read_others(struct Server *server, Arena *arena);
 // [workers-3] for one task; fills `ret_unserved`, explained, when it answers true.

@@ -38,6 +38,35 @@ typedef struct Describing {
     bool is_brief;
 } Describing;
 
+// The minute that goes on and those before it, WORKER_RECENT_MINUTES in all.
+static void put_recent(const Describing *describing, JsonWriter *json, const Worker *worker) {
+    WorkerMinute sum = {.minute = describing->now_ms / 60000};
+    for (int i = 0; i < WORKER_RECENT_MINUTES; i++) {
+        const WorkerMinute *one = &worker->recent[i];
+        if (one->minute <= sum.minute - WORKER_RECENT_MINUTES) continue;
+        sum.claimed += one->claimed;
+        sum.completed += one->completed;
+        sum.failed += one->failed;
+    }
+    double minutes = (double)(describing->now_ms - worker->first_claim_ms) / 60000;
+    if (minutes > WORKER_RECENT_MINUTES) minutes = WORKER_RECENT_MINUTES;
+    if (minutes < 1) minutes = 1;
+    json_write_key(json, STR("recent"));
+    json_write_object_begin(json);
+    json_put_i64(json, "claimed", sum.claimed);
+    json_put_i64(json, "completed", sum.completed);
+    json_put_i64(json, "failed", sum.failed);
+    json_put_number(json, "per_minute", (double)(sum.completed + sum.failed) / minutes);
+    json_write_object_end(json);
+}
+
+// A claim that waits is a sign of life all the time.
+static int64_t last_seen_ms(const Describing *describing, const Worker *worker) {
+    if (worker->waiting > 0) return describing->now_ms;
+    return worker->last_report_ms > worker->last_claim_ms ? worker->last_report_ms
+                                                          : worker->last_claim_ms;
+}
+
 static void put_worker(Describing *describing, const Worker *worker) {
     JsonWriter *json = &describing->json;
     bool is_present =
@@ -63,6 +92,9 @@ static void put_worker(Describing *describing, const Worker *worker) {
         json_put_i64(json, "handed_out", worker->handed_out);
         json_put_i64(json, "completed", worker->completed);
         json_put_i64(json, "failed", worker->failed);
+        render_instant(json, "last_seen_at", last_seen_ms(describing, worker));
+        put_recent(describing, json, worker);
+        json_put_string(json, "library", worker->library);
     }
     json_write_object_end(json);
 }

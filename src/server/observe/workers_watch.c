@@ -41,7 +41,7 @@ static bool is_somebody_busy(const TaskPage *leased, const WorkersView *view,
     return false;
 }
 
-static Status read_leased(Server *server, Arena *arena, TaskPage *ret_leased, Diag *diag) {
+Status workers_read_leased(Server *server, Arena *arena, TaskPage *ret_leased, Diag *diag) {
     const TaskFilter leased = {.states = 1u << TASK_LEASED, .page.limit = LEASED_COUNT};
     return store_list_tasks(engine_store(server->engine), arena, &leased, ret_leased, diag);
 }
@@ -71,7 +71,7 @@ bool workers_is_unserved(Server *server, Arena *arena, const TaskRow *task,
     TaskPage leased;
     Diag diag;
     if (workers_serve(&view, task->queue, task->name) || is_paused(server, arena, task->queue) ||
-        read_leased(server, arena, &leased, &diag) != OK || // [workers-watch-2]
+        workers_read_leased(server, arena, &leased, &diag) != OK || // [workers-watch-2]
         is_somebody_busy(&leased, &view, &found))
         return false;
     workers_explain(&view, arena, &found);
@@ -108,7 +108,7 @@ static Status look_at_task(Look *look, const TaskRow *task, Diag *diag) {
         find_pair(look->found, look->count, &one) != NULL ||
         workers_serve(&look->view, task->queue, task->name))
         return OK;
-    if (!look->has_leased) TRY(read_leased(look->server, look->arena, &look->leased, diag));
+    if (!look->has_leased) TRY(workers_read_leased(look->server, look->arena, &look->leased, diag));
     look->has_leased = true;
     if (is_somebody_busy(&look->leased, &look->view, &one)) return OK;
     workers_explain(&look->view, look->arena, &one);

@@ -130,6 +130,11 @@ const Field schema_worker[] = {
     {"handed_out", "integer", false, "Tasks it was given."},
     {"completed", "integer", false, "Of those, completed."},
     {"failed", "integer", false, "Attempts that failed."},
+    {"last_seen_at", "instant?", false, "When it claimed, or a task of it ended."},
+    {"recent", "object", false,
+     "Of the last five minutes: tasks claimed, completed and failed; per_minute: how many ended."},
+    {"library", "string?", false, "The User-Agent of its last claim."},
+    {"held", "integer", true, "Tasks it has now."},
     {0}};
 const Field schema_node_functions[] = {
     {"node", "string", true, ""},

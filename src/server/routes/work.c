@@ -179,7 +179,8 @@ static Str join_names(Arena *arena, const Names *names) {
 static void note_asked(Exchange *exchange, const Claim *claim) {
     WorkerAsk ask = {.queues = join_names(&exchange->arena, &claim->queues),
                      .names = join_names(&exchange->arena, &claim->names)};
-    workers_asked(&exchange->server->workers, claim->worker, ask, exchange->began_at_ms);
+    workers_asked(&exchange->server->workers, claim->worker, ask,
+                  exchange_header(exchange, "User-Agent"), exchange->began_at_ms);
 }
 
 static void set_waiting(Claim *claim, bool is_waiting) {

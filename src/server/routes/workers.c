@@ -22,13 +22,28 @@ static void put_nodes(JsonWriter *json, const WorkersView *view) {
     json_write_array_end(json);
 }
 
-static void put_workers(JsonWriter *json, const WorkersView *view) {
+// The worker as its node describes it, and how many tasks it has now.
+static void put_worker(JsonWriter *json, const JsonValue *worker, const TaskPage *leased) {
+    const JsonValue *id = json_member(worker, STR("id"));
+    int64_t held = 0;
+    for (size_t i = 0; i < leased->count && id != NULL; i++)
+        held += str_equal(leased->rows[i].worker, id->string);
+    json_write_object_begin(json);
+    JSON_EACH (member, worker) {
+        json_write_key(json, member->key);
+        json_write_value(json, member);
+    }
+    json_put_i64(json, "held", held);
+    json_write_object_end(json);
+}
+
+static void put_workers(JsonWriter *json, const WorkersView *view, const TaskPage *leased) {
     json_write_key(json, STR("items"));
     json_write_array_begin(json);
     for (size_t i = 0; i < view->count; i++) {
         const JsonValue *workers = json_member(view->nodes[i], STR("workers"));
         if (workers != NULL)
-            JSON_EACH (worker, workers) json_write_value(json, worker);
+            JSON_EACH (worker, workers) put_worker(json, worker, leased);
     }
     json_write_array_end(json);
 }
@@ -49,9 +64,13 @@ static void put_unserved(Exchange *exchange, JsonWriter *json, const WorkersView
 static void list_workers(Exchange *exchange) {
     workers_read_others(exchange->server, &exchange->arena);
     WorkersView view = workers_view(exchange->server, &exchange->arena);
+    TaskPage leased;
+    Diag diag = {0};
+    Status status = workers_read_leased(exchange->server, &exchange->arena, &leased, &diag);
+    if (!exchange_found(exchange, status, &diag)) return;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
-    put_workers(json, &view);
+    put_workers(json, &view, &leased);
     json_put_null(json, "next");
     put_nodes(json, &view);
     put_unserved(exchange, json, &view);

@@ -293,12 +293,21 @@ class UnservedTest(CommandTest):
         self.ok("task", "run", "count-me", "1", "--id", "c1")
         self.ok("task", "run", "count-me", "2", "--id", "c2")
         first, second = self.server.claim(names=["count-me"], worker="counted", max=2)
+        held = next(each for each in self.workers()["items"] if each["id"] == "counted")
+        self.assertEqual((held["held"], held["recent"]["claimed"], held["recent"]["completed"]), (2, 2, 0))
         self.server.complete(first, 1)
         self.server.post("/v1/tasks/complete", {"results": [{"id": second["id"], "token": second["token"],
                                                              "error": {"message": "no"}}]})
         mine = next(each for each in self.workers()["items"] if each["id"] == "counted")
         self.assertEqual((mine["handed_out"], mine["completed"], mine["failed"]), (2, 1, 1))
         self.assertEqual((mine["queues"], mine["names"], mine["waiting"]), (["default"], ["count-me"], 0))
+        self.assertEqual((mine["held"], mine["recent"]["completed"], mine["recent"]["failed"]), (0, 1, 1))
+        self.assertEqual((mine["recent"]["per_minute"], mine["library"]), (2, None))
+        self.assertGreaterEqual(mine["last_seen_at"], mine["last_claim_at"])
+        self.server.call("POST", "/v1/tasks/claim", {"worker": "counted", "names": ["count-me"]},
+                         headers={"User-Agent": "counter/2"})
+        mine = next(each for each in self.workers()["items"] if each["id"] == "counted")
+        self.assertEqual(mine["library"], "counter/2")
         self.assertTrue(mine["present"])
         self.server.post("/v1/tasks/claim", {"worker": "counted", "max": 0})  # it stops
         self.assertFalse(next(each for each in self.workers()["items"] if each["id"] == "counted")["present"])
