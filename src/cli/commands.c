@@ -48,6 +48,8 @@ static const CliCommand commands[] = {
     {"attention", "show what needs a person, and what helps", NULL, NULL, &attention_verb},
     {"stats", "show the counters of a server", NULL, NULL, &stats_verb},
     {"rates", "show how much happened in the last hours", NULL, NULL, &rates_verb},
+    {"changes", "print what changes, as it happens", NULL, NULL, &changes_verb},
+    {"access", "show what this caller may do", NULL, NULL, &access_verb},
     {"workers", "list who asks for tasks, and the tasks nobody asks for", NULL, NULL,
      &workers_verb},
     {"nodes", "list the processes that work on a store", NULL, NULL, &nodes_verb},

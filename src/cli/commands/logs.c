@@ -56,7 +56,7 @@ static bool print_page(Session *session, Str base, char cursor[CURSOR_MAX]) {
     buf_init(&path, 1 << 16);
     buf_append_str(&path, base);
     client_put_query(&path, "limit", STR("1000"));
-    client_put_query(&path, "cursor", cursor[0] ? str_from(cursor) : STR_NULL);
+    client_put_query(&path, "after", cursor[0] ? str_from(cursor) : STR_NULL);
     bool is_ok = session_get(session, buf_str(&path));
     buf_done(&path);
     if (!is_ok) return false;

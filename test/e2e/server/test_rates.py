@@ -111,6 +111,35 @@ class RatesTest(unittest.TestCase):
         self.assertIn('"step_ms": 60000', json_text)
 
 
+class CommandsTest(ServerTest):
+    def command(self, *arguments):
+        return [ABIDE, *arguments, "--server", "http://127.0.0.1:%d" % self.server.port]
+
+    def test_access_says_what_the_caller_may_do(self):
+        done = subprocess.run(self.command("access"), capture_output=True, text=True, timeout=PATIENCE, check=True)
+        self.assertEqual(done.stdout, "tokens: not asked for (loopback)\nscopes: read client worker admin\n")
+
+    def test_changes_are_printed_as_they_happen(self):
+        self.server.deploy("flow", FLOW)
+        process = subprocess.Popen(self.command("changes", "--kind", "runs", "--run", "seen"), stdout=subprocess.PIPE,
+                                   text=True)
+        try:
+            self.assertIn('"event":"hello"', process.stdout.readline())
+            self.server.run("flow", "end", id="unseen")
+            self.server.run("flow", "end", id="seen")
+            self.assertRegex(process.stdout.readline(), r'^{"event":"changes","data":{"runs":\[{"id":"seen"')
+        finally:
+            process.terminate()
+            process.stdout.close()
+            process.wait()
+
+    def test_logs_of_many_pages_are_printed(self):
+        self.server.deploy("lines", 'for (let i = 0; i < 2500; i++) console.log("line " + i)')
+        self.server.run("lines", id="lines")
+        done = subprocess.run(self.command("logs", "lines"), capture_output=True, text=True, timeout=PATIENCE, check=True)
+        self.assertEqual((done.stdout.count("line "), "line 2499" in done.stdout), (2500, True))
+
+
 class RatesQueryTest(ServerTest):
     def test_spans_that_are_not_kept_are_refused(self):
         for query in ("since=25h", "since=0s", "since=soon", "step=15s", "step=0s", "since=2h&step=30s", "step=25h"):
