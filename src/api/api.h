@@ -2,7 +2,7 @@
 #pragma once
 #include "abide.h"
 #include "api/clock.h"
-#include "api/driver.h"
+#include "api/driver/driver.h"
 #include "api/engine.h"
 #include "base/text/name.h"
 #include <stdatomic.h>

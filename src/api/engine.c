@@ -234,6 +234,27 @@ Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text) {
 }
 
 Store *engine_store(const abide_engine *engine) { return engine->store; }
+TurnBoard *engine_turns(abide_engine *engine) { return &engine->driver.turns; }
+
+static void serve_here(Coordinator *coordinator, void *context) {
+    coordinator_serve(coordinator, *(const int64_t *)context, true);
+}
+
+void engine_serve_code(abide_engine *engine, int64_t definition) {
+    driver_control(&engine->driver, serve_here, &definition);
+}
+
+static void unserve_here(Coordinator *coordinator, void *context) {
+    coordinator_serve(coordinator, *(const int64_t *)context, false);
+    mem_free(context);
+}
+
+void engine_unserve_code(abide_engine *engine, int64_t definition) {
+    int64_t *own = mem_alloc(sizeof definition);
+    *own = definition;
+    driver_control_later(&engine->driver, unserve_here, own);
+}
+
 Status engine_store_status(abide_engine *engine) { return driver_store_status(&engine->driver); }
 
 Status engine_request(abide_engine *engine, Request *request) {

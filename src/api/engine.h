@@ -10,6 +10,7 @@
 //        request.
 #pragma once
 #include "abide.h"
+#include "api/driver/turns.h"
 #include "base/text/id.h"
 #include "engine/coordinator/coordinator.h"
 
@@ -47,6 +48,13 @@ void engine_submit_await(abide_engine *engine, Await *await);
 void engine_call_off(abide_engine *engine, Await *await);
 // Takes it back; to be called before an await that was called off is freed. Harmless otherwise.
 void engine_forget_call_off(abide_engine *engine, Await *await);
+
+// ---- code of other processes ----
+
+TurnBoard *engine_turns(abide_engine *engine);
+// Runs of that version are claimed from now on; or no longer, soon.
+void engine_serve_code(abide_engine *engine, int64_t definition);
+void engine_unserve_code(abide_engine *engine, int64_t definition);
 
 // ---- following along ----
 

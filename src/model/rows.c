@@ -19,6 +19,12 @@ const char *run_state_name(int64_t state) {
     return run_state_names[state];
 }
 
+const char *run_kind_name(int64_t kind) {
+    static const char *const names[] = {
+        [RUN_NATIVE] = "native", [RUN_FLOW] = "flow", [RUN_CODE] = "code"};
+    return kind < RUN_NATIVE || kind > RUN_CODE ? "unknown" : names[kind];
+}
+
 static const char *const task_state_names[TASK_STATE_COUNT] = {
     [TASK_QUEUED] = "queued", [TASK_LEASED] = "leased",       [TASK_COMPLETED] = "completed",
     [TASK_FAILED] = "failed", [TASK_CANCELLED] = "cancelled",
@@ -44,6 +50,15 @@ Str run_retry_id(Str id, RetryId *ret_text) {
     snprintf(ret_text->text, sizeof ret_text->text, "%.*s~%ld", STR_ARG(id),
              is_retry ? number + 1 : 2);
     return str_from(ret_text->text);
+}
+
+const char *outcome_name(int64_t outcome) {
+    switch (outcome) {
+    case OUTCOME_OK: return "ok";
+    case OUTCOME_TIMEOUT: return "timeout";
+    case OUTCOME_CANCELLED: return "cancelled";
+    default: return "error";
+    }
 }
 
 const char *log_kind_name(int64_t kind) {

@@ -8,6 +8,7 @@
 #include "model/counter.h"
 #include "model/queue.h"
 #include "model/rate.h"
+#include "model/run_kind.h"
 #include "model/schedule.h"
 #include "model/snapshot.h"
 #include "model/tables.h"
@@ -30,8 +31,6 @@ const char *run_state_name(int64_t state); // "suspended"
 // Positive and smaller for higher priorities: what the claim indexes are ordered by.
 static inline int64_t claim_rank(int64_t priority) { return 1 + PRIORITY_MAX - priority; }
 
-typedef enum RunKind { RUN_NATIVE = 1, RUN_FLOW } RunKind;
-
 // What happens to a child when its parent ends, and to signals nobody took.
 typedef enum ClosePolicy { CLOSE_ABANDON = 0, CLOSE_CANCEL } ClosePolicy;
 typedef enum LeftoverPolicy {
@@ -50,7 +49,7 @@ typedef struct RunRow {
     int64_t key;
     Str id;                 // the caller's, or generated; unique
     Str workflow;           // name
-    int64_t definition;     // key of the DefinitionRow it is pinned to; 0 for native runs
+    int64_t definition;     // key of the DefinitionRow it is pinned to; 0 for C workflows
     int64_t kind;           // RunKind
     int64_t state;          // RunState
     int64_t owner;          // key of the node that executes it, or what marks.h says; 0 = nobody
@@ -122,7 +121,8 @@ typedef enum LogKind {
     LOG_KIND_COUNT
 } LogKind;
 
-const char *log_kind_name(int64_t kind); // "step"
+const char *log_kind_name(int64_t kind);   // "step"
+const char *outcome_name(int64_t outcome); // "timeout"
 
 typedef enum Outcome {
     OUTCOME_OK = 0,
@@ -267,7 +267,7 @@ typedef struct TaskRow {
 typedef struct DefinitionRow {
     int64_t key;
     Str name;
-    Str version;  // SHA-256 of the source, hex; or VERSION_NATIVE
+    Str version;  // SHA-256 of the source, hex; VERSION_NATIVE; what its process calls it
     int64_t kind; // RunKind; a name has one kind
     int64_t is_current;
     int64_t created_at_ms;

@@ -9,10 +9,32 @@
 #include "base/assert.h"
 #include "base/containers/hash.h"
 #include "base/memory.h"
+#include "base/text/number.h"
 #include <string.h>
 
-int64_t workflow_number(Str name) { // [workflow-set-2]
+// What stands for the owner of a run that is reserved for nodes with that workflow; below zero.
+static int64_t workflow_number(Str name) { // [workflow-set-2]
     return -(int64_t)(hash_fixed_bytes(name.data, name.len) >> 1 | 1);
+}
+
+Str workflow_code_name(int64_t definition, CodeName *text) {
+    text->text[0] = '\n'; // names have none
+    return (Str){text->text, 1 + number_format_i64(definition, text->text + 1)};
+}
+
+Str run_executor(const RunRow *run, CodeName *text) {
+    switch ((RunKind)run->kind) {
+    case RUN_NATIVE: return run->workflow;
+    case RUN_CODE: return workflow_code_name(run->definition, text);
+    case RUN_FLOW: break;
+    }
+    return STR_NULL;
+}
+
+int64_t run_reservation(const RunRow *run) {
+    CodeName text;
+    Str needed = run_executor(run, &text);
+    return str_is_null(needed) ? 0 : workflow_number(needed);
 }
 
 static WorkflowSet *set_of(size_t count) {
@@ -44,6 +66,14 @@ WorkflowSet *workflow_set_with(const WorkflowSet *set, Str name) { // [workflow-
     if (rest > 0)
         memcpy(&larger->names[place + 1], &set->names[place], rest * sizeof(WorkflowName));
     return larger;
+}
+
+WorkflowSet *workflow_set_without(const WorkflowSet *set, Str name) { // [workflow-set-1]
+    WorkflowSet *smaller = set_of(set->count);
+    smaller->count = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (!str_equal(set->names[i].name, name)) smaller->names[smaller->count++] = set->names[i];
+    return smaller;
 }
 
 WorkflowSet *workflow_set_retain(WorkflowSet *set) {

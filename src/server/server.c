@@ -142,6 +142,8 @@ static struct MHD_Daemon *start_daemon(Server *server, int fd) {
                             MHD_OPTION_END);
 }
 
+static void turns_are_ready(void *context) { hub_turns_ready(&((Server *)context)->hub); }
+
 // ---- life ----
 
 static ServerPolicy policy_of(const ServerConfig *config) {
@@ -189,6 +191,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     server->port = listen_port(fd);
     server->started_at_ms = engine_now_ms(engine);
     hub_init(&server->hub);
+    turn_codes_init(&server->codes, server);
     metrics_init(&server->metrics);
     workers_init(&server->workers);
     rates_init(&server->rates, server->started_at_ms);
@@ -205,6 +208,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     if (status == OK) status = tracer_start(engine, config->logger, &server->tracer, diag);
     server->watcher = (EngineWatcher){notice, server, has_reader};
     engine_watch(engine, &server->watcher);
+    turns_listen(engine_turns(engine), turns_are_ready, server);
     if (status == OK) server->daemon = start_daemon(server, fd);
     if (server->daemon != NULL) {
         workers_watch_start(server);
@@ -252,6 +256,8 @@ void server_free(Server *server) {
     engine_watch(server->engine, NULL);
     ASSERT(list_is_empty(&server->exchanges));
     tracer_stop(server->tracer);
+    turns_listen(engine_turns(server->engine), NULL, NULL);
+    turn_codes_done(&server->codes);
     hub_done(&server->hub);
     metrics_done(&server->metrics);
     workers_done(&server->workers);

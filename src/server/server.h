@@ -16,6 +16,7 @@
 #include "server/access/tokens.h"
 #include "server/exchange/exchange.h"
 #include "server/exchange/hub.h"
+#include "server/exchange/turn_codes.h"
 #include "server/http/ticker.h"
 #include "server/observe/attention.h"
 #include "server/observe/change_ring.h"
@@ -67,6 +68,7 @@ struct Server {
     Tracer *tracer;                             // NULL = no traces
     EngineWatcher watcher;
     Hub hub;
+    TurnCodes codes;
     PolicyHolder policy;
     TokenCache tokens;
     ServerTicker ticker;

@@ -684,9 +684,10 @@ void trace_advance(Knowledge *knowledge, const TraceBatch *from) {
 // Every third node lacks the workflow "order".
 static const WorkflowSet *executes_of(int64_t node, Arena *arena) {
     if (node % 3 != 0) return NULL;
+    const RunRow mail = {.kind = RUN_NATIVE, .workflow = STR("mail")};
     WorkflowSet *set = arena_zalloc(arena, sizeof(WorkflowSet) + sizeof(WorkflowName));
     set->count = 1;
-    set->names[0] = (WorkflowName){.number = workflow_number(STR("mail")), .name = STR("mail")};
+    set->names[0] = (WorkflowName){.number = run_reservation(&mail), .name = STR("mail")};
     return set;
 }
 

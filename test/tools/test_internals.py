@@ -111,11 +111,11 @@ class Internals(unittest.TestCase):
     def test_what_does_not_exist_is_noticed(self):
         self.assertEqual(len(missing_tags("| [coordinator-98]–[coordinator-99] | `coordinator.h` | never |\n")), 2)
         self.assertEqual(missing_tags("| [coordinator-1] | `coordinator.h` | true |\n"), [])
-        self.assertEqual(missing_steps("  src/api/driver.c:nobody_wrote  it\n"),
-                         ["src/api/driver.c:nobody_wrote"])
+        self.assertEqual(missing_steps("  src/api/driver/driver.c:nobody_wrote  it\n"),
+                         ["src/api/driver/driver.c:nobody_wrote"])
         self.assertNotIn("nobody_wrote.c", FILES)
-        self.assertEqual(missing_names("## Read in this order\n| `src/api/driver.c` | `nobody_wrote` |\n"),
-                         ["nobody_wrote of `src/api/driver.c`"])
+        self.assertEqual(missing_names("## Read in this order\n| `src/api/driver/driver.c` | `nobody_wrote` |\n"),
+                         ["nobody_wrote of `src/api/driver/driver.c`"])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import { RunFailed, WaitTimeout } from "./errors.js"
 import { argument, fields, inMilliseconds, milliseconds, path } from "./fields.js"
 import {
-  DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks, Tokens, Topics, Workflows, pages,
+  DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks, Tokens, Topics, CodeTurns, Workflows, pages,
 } from "./resources.js"
 import { follow } from "./stream.js"
 import { Transport } from "./transport.js"
@@ -26,6 +26,7 @@ export class Client {
     this.tasks = new Tasks(this.transport)
     this.tokens = new Tokens(this.transport)
     this.topics = new Topics(this.transport)
+    this.codeTurns = new CodeTurns(this.transport)
     this.workflows = new Workflows(this.transport)
   }
 

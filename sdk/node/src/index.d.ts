@@ -253,6 +253,46 @@ export interface ClaimedTask {
   tracestate: string | null
 }
 
+/** An entry of the journal of a run that another process executes. */
+export interface JournalEntry {
+  seq: number
+  kind: string
+  op: number
+  name: string | null
+  outcome: string
+  attempt: number
+  data: Json
+}
+
+export interface ClaimedTurn {
+  turn: number
+  run_id: string
+  workflow: string
+  version: string | null
+  epoch: number
+  attempt: number
+  parent_id: string | null
+  started_at: string | null
+  tags: string[]
+  traceparent: string | null
+  cancelled: boolean
+  lease_until: string
+  input: Json
+  after: number
+  journal: JournalEntry[]
+}
+
+export interface TurnVerdict {
+  turn: number
+  status: string
+  run_status?: string
+  is_held?: boolean
+  cancelled?: boolean
+  seq?: number
+  code?: string
+  detail?: string
+}
+
 /** What became of a leased task. */
 export type TaskOutcome =
   | { id: string; token: number; result: Json }
@@ -734,6 +774,7 @@ export class Client {
   readonly schedules: Schedules
   readonly server: ServerInfo
   readonly tasks: Tasks
+  readonly codeTurns: CodeTurns
   readonly tokens: Tokens
   readonly topics: Topics
   readonly workflows: Workflows
@@ -821,6 +862,21 @@ export interface Tasks {
   complete(results: readonly TaskOutcome[]): Promise<Verdict[]>
   heartbeat(tasks: readonly { id: string; token: number; progress?: Json }[], options?: { lease?: Duration }):
     Promise<Verdict[]>
+}
+
+/** CodeTurns of workflows that this process executes; docs/protocol.md. */
+export interface CodeTurns {
+  /** Says which workflows this process has. */
+  register(workflows: readonly { name: string; version: string; current?: boolean }[]):
+    Promise<{ name: string; version: string; is_new: boolean }[]>
+  claim(worker: string, workflows: readonly { name: string; version: string }[],
+    options?: { max?: number; wait?: Duration; lease?: Duration }): Promise<ClaimedTurn[]>
+  commit(turns: readonly { turn: number; outcome: string; entries?: readonly object[]; keep?: boolean;
+    waits?: readonly object[]; result?: Json; error?: object; input?: Json }[]): Promise<TurnVerdict[]>
+  heartbeat(turns: readonly { turn: number }[], options?: { lease?: Duration }):
+    Promise<{ turn: number; status: string }[]>
+  /** The turn with its whole journal. */
+  journal(turn: number): Promise<ClaimedTurn>
 }
 
 export interface Topics {

@@ -91,6 +91,40 @@ export class Tasks extends Group {
   }
 }
 
+export class CodeTurns extends Group {
+  async register(workflows) {
+    const body = { workflows: argument("codeTurns.register", "workflows", workflows) }
+    return (await this._call("POST", "/v1/turns/register", { body, ...REPEATABLE })).workflows
+  }
+
+  async claim(worker, workflows, options = {}) {
+    const more = fields("codeTurns.claim", options, "max wait lease")
+    const answer = await this._call("POST", "/v1/turns/claim", {
+      body: {
+        worker: argument("codeTurns.claim", "worker", worker),
+        workflows: argument("codeTurns.claim", "workflows", workflows), ...more,
+      },
+      wait: milliseconds(more.wait ?? 0),
+    })
+    return answer.turns
+  }
+
+  async commit(turns) {
+    const body = { turns: argument("codeTurns.commit", "turns", turns) }
+    return (await this._call("POST", "/v1/turns/commit", { body })).turns
+  }
+
+  async heartbeat(turns, options = {}) {
+    const body = { turns: argument("codeTurns.heartbeat", "turns", turns), ...fields("codeTurns.heartbeat", options, "lease") }
+    return (await this._call("POST", "/v1/turns/heartbeat", { body, ...REPEATABLE })).turns
+  }
+
+  async journal(turn) {
+    const body = { turn: argument("codeTurns.journal", "turn", turn) }
+    return this._call("POST", "/v1/turns/journal", { body, ...REPEATABLE })
+  }
+}
+
 export class Topics extends Group {
   list(options) {
     return this._pages("topics.list", "/v1/topics", options)

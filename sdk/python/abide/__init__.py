@@ -4,12 +4,12 @@ from .errors import (AbideError, ApiError, Conflict, Forbidden, InvalidRequest, 
                      NotFound, RunFailed, ServerError, ServerUnreachable, TaskCancelled, TaskError,
                      Unauthorized, WaitTimeout)
 from .fields import Duration, Time
-from .resources import (DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks, Tokens, Topics,
+from .resources import (DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks, Tokens, Topics, CodeTurns,
                         Workflows)
 from .worker import Context, Worker
 
 __all__ = ["AbideError", "ApiError", "Client", "Conflict", "Context", "DeadLetters", "Duration",
            "Forbidden", "Handlers", "InvalidRequest", "NonRetryableError", "NotFound", "Queues",
            "RunFailed", "Schedules", "ServerError", "ServerInfo", "ServerUnreachable",
-           "TaskCancelled", "TaskError", "Tasks", "Time", "Tokens", "Topics", "Unauthorized",
+           "TaskCancelled", "TaskError", "Tasks", "Time", "Tokens", "Topics", "CodeTurns", "Unauthorized",
            "WaitTimeout", "Worker", "Workflows"]

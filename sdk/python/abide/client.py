@@ -13,7 +13,7 @@ from typing import Any, Iterable, Iterator, List, Optional
 from .errors import RunFailed, WaitTimeout
 from .fields import Duration, Several, Time, given, in_milliseconds, path, seconds, several
 from .resources import (DeadLetters, Handlers, JsonObject, Queues, Schedules, ServerInfo, Tasks,
-                        Tokens, Topics, Workflows, pages)
+                        Tokens, Topics, CodeTurns, Workflows, pages)
 from .stream import follow
 from .transport import Transport
 
@@ -47,6 +47,7 @@ class Client:
         self.tasks = Tasks(self.transport)
         self.tokens = Tokens(self.transport)
         self.topics = Topics(self.transport)
+        self.code_turns = CodeTurns(self.transport)
         self.workflows = Workflows(self.transport)
 
     def close(self) -> None:

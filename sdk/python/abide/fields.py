@@ -118,7 +118,8 @@ _KINDS: Dict[str, Callable[[str, Any], Any]] = {
     "visible": _one_of("all", "after-create", "after-wait"),
 }
 _KINDS.update({name: _any for name in ("event", "input", "kwargs", "payload", "start_event")})
-_KINDS.update({name: _list for name in ("events", "results", "signals", "tasks")})
+_KINDS.update({name: _list for name in (
+    "events", "results", "signals", "tasks", "turns", "workflows")})
 _KINDS.update({name: _flag for name in (
     "dry_run", "include_internal", "include_qualified_name", "paused", "purge")})
 _KINDS.update({name: _texts for name in ("ids", "names", "queues", "scopes", "tags")})

@@ -117,6 +117,37 @@ class Tasks(Group):
                           is_repeatable=True)["tasks"]
 
 
+class CodeTurns(Group):
+    """CodeTurns of workflows that this process executes (client.code_turns); docs/protocol.md."""
+
+    def register(self, workflows: Iterable[JsonObject]) -> List[JsonObject]:
+        """Says which workflows this process has: {name, version}, and current: true."""
+        return self._call("POST", "/v1/turns/register", body=given(workflows=workflows),
+                          is_repeatable=True)["workflows"]
+
+    def claim(self, worker: str, workflows: Iterable[JsonObject], *, max: Optional[int] = None,
+              wait: Optional[Duration] = None,
+              lease: Optional[Duration] = None) -> List[JsonObject]:
+        """Takes turns to be executed; with `wait`, waits that long for one."""
+        body = given(worker=worker, workflows=workflows, max=max, wait=wait, lease=lease)
+        return self._call("POST", "/v1/turns/claim", body=body,
+                          wait=seconds(wait or 0, "wait"))["turns"]
+
+    def commit(self, turns: Iterable[JsonObject]) -> List[JsonObject]:
+        """Says what turns did: {turn, entries, outcome}, and what the outcome needs."""
+        return self._call("POST", "/v1/turns/commit", body=given(turns=turns))["turns"]
+
+    def heartbeat(self, turns: Iterable[JsonObject], *,
+                  lease: Optional[Duration] = None) -> List[JsonObject]:
+        """Keeps turns: {turn}."""
+        return self._call("POST", "/v1/turns/heartbeat", body=given(turns=turns, lease=lease),
+                          is_repeatable=True)["turns"]
+
+    def journal(self, turn: int) -> JsonObject:
+        """The turn with its whole journal, for who does not have the run in memory any more."""
+        return self._call("POST", "/v1/turns/journal", body=given(turn=turn), is_repeatable=True)
+
+
 class Topics(Group):
     """Topics and the events that are kept on them (client.topics); Client.emit publishes."""
 
@@ -438,4 +469,4 @@ def _is_stop(envelope: JsonObject) -> bool:
 
 
 __all__: List[str] = ["DeadLetters", "Handlers", "Queues", "Schedules", "ServerInfo", "Tasks",
-                      "Tokens", "Topics", "Workflows"]
+                      "Tokens", "Topics", "CodeTurns", "Workflows"]

@@ -7,7 +7,7 @@
 // Invariants [coordinator-1]-[coordinator-5] are in coordinator.h, with a picture of the parts.
 //
 // Not here: what goes into a batch (gather.c), what its answers do (apply.c), failed commits
-// (failed.c), executing (dispatch.c), threads (api/driver.c).
+// (failed.c), executing (dispatch.c), threads (api/driver/driver.c).
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/version.h"
@@ -127,6 +127,11 @@ Status coordinator_add_runner(Coordinator *c, Str workflow, Runner *runner) {
     TRY(workflows_add(&c->workflows, workflow, runner));
     c->due.has_unclaimed = true; // there may be runs that wait for it
     return OK;
+}
+
+void coordinator_serve(Coordinator *c, int64_t definition, bool is_served) {
+    workflows_serve(&c->workflows, definition, is_served);
+    if (is_served) c->due.has_unclaimed = true; // there may be runs that wait for it
 }
 
 Status coordinator_add_task(Coordinator *c, Str name, NativeCallFunction function, void *user) {

@@ -1,7 +1,7 @@
 // Coordinator: turns inputs into store batches and their answers into effects. One owner of all
 // engine state, one thread at a time, no clock, socket, file or thread of its own.
 //
-// The driver (api/driver.c in production, sim/ in the simulator) feeds it and does the commits:
+// The driver (api/driver in production, sim/ in the simulator) feeds it and does the commits:
 //
 //     coordinator_submit / coordinator_executed / coordinator_await …      inputs
 //     while ((commit = coordinator_prepare(c)))                            a batch to commit
@@ -71,6 +71,9 @@ void coordinator_trace_children(Coordinator *coordinator);
 
 // ERR_CONFLICT when the name is taken. The runner must outlive the coordinator.
 MUST_CHECK Status coordinator_add_runner(Coordinator *coordinator, Str workflow, Runner *runner);
+// Somebody asks for turns of that version of code, or nobody does any more: then runs of it are
+// handed back.
+void coordinator_serve(Coordinator *coordinator, int64_t definition, bool is_served);
 MUST_CHECK Status coordinator_add_task(Coordinator *coordinator, Str name,
                                        NativeCallFunction function, void *user);
 // Also when the name is taken.

@@ -7,6 +7,7 @@
 //
 // Not here: bringing runs into memory (residents/loading.c), the output (turns.c).
 #include "base/assert.h"
+#include "base/memory.h"
 #include "engine/coordinator/internal.h"
 #include "json/write.h"
 
@@ -93,13 +94,53 @@ static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule
     }
     Execution *execution = execution_of(c, run);
     execution->runner = runner;
+    execution->is_remote = run->kind == RUN_CODE;
     execution->view.module = module != NULL ? flow_module_retain(module) : NULL;
     residents_move(&c->residents, run, PHASE_EXECUTING);
     executions_hand_out(&c->executions, execution);
 }
 
+// ---- runs that nobody executes any more ----
+
+typedef struct HandBack {
+    Request request;
+    Coordinator *coordinator;
+} HandBack;
+
+static void handed_back(Request *request) {
+    HandBack *self = container_of(request, HandBack, request);
+    Coordinator *c = self->coordinator;
+    ResidentRun *run = residents_get(&c->residents, request->op.in.release.run);
+    if (run != NULL) residents_remove(&c->residents, run);
+    // It is ours still, so nobody else would take it up.
+    if (request_is_unanswered(request->op.out.status))
+        loading_adopt_later(&c->loading, env_now_ms(c->setup.env) + REFUSED_REST_MS);
+    mem_free(self);
+}
+
+// Nobody asks for turns of its version any more: others may claim it.
+static void hand_back(Coordinator *c, ResidentRun *run) {
+    HandBack *self = mem_zalloc(sizeof(HandBack));
+    self->coordinator = c;
+    self->request.done = handed_back;
+    self->request.op.kind = OP_RELEASE;
+    self->request.op.in.release.run = run->key;
+    self->request.op.in.release.epoch = run->epoch;
+    residents_move(&c->residents, run, PHASE_COMMITTING);
+    coordinator_submit(c, &self->request);
+}
+
+static void dispatch_code(Coordinator *c, ResidentRun *run) {
+    if (workflows_is_served(&c->workflows, run->definition)) execute(c, run, NULL, NULL);
+    else hand_back(c, run);
+}
+
 // False when the store is away.
 static bool dispatch(Coordinator *c, ResidentRun *run) {
+    if (run->kind == RUN_CODE) {
+        dispatch_code(c, run);
+        return true;
+    }
     if (run->kind != RUN_FLOW) {
         Runner *runner = workflows_get(&c->workflows, run->workflow);
         ASSERT(runner != NULL); // [store-batch-4] of store/batch.h

@@ -40,7 +40,7 @@ static ResidentRun *take_new(Coordinator *c, const Commit *commit, const ReadyRu
         .tags = spec ? spec->tags : STR_NULL,
     };
     ResidentRun *run = residents_add(&c->residents, &row, spec ? spec->input : STR_NULL, STR_NULL);
-    run->is_stale = spec == NULL || ready->kind == RUN_FLOW;
+    run->is_stale = spec == NULL || ready->kind != RUN_NATIVE; // the others have a definition
     run->is_absent = true;
     run->is_cancel_wanted = ready->is_cancel_wanted;
     if (ready->epoch > FIRST_EPOCH)

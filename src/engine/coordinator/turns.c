@@ -188,6 +188,7 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
 }
 
 void turns_refused(Coordinator *c, Execution *execution, Status status, const Diag *diag) {
+    execution_tell(execution, &(TurnVerdict){.status = status, .diag = *diag});
     if (execution->is_repaired) {
         LOG(c->setup.logger, LOG_ERROR,
             "run %.*s: the store refused its failure too: %s; it is tried again in %d s",
@@ -214,7 +215,11 @@ void turns_apply(Coordinator *c, Execution *execution, const Op *op) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_COMMITTING);
     switch (op->out.status) {
-    case OK: apply_committed(c, run, execution, op); break;
+    case OK:
+        apply_committed(c, run, execution, op);
+        execution_tell(execution, &(TurnVerdict){.state = op->out.turn.state,
+                                                 .last_seq = op->out.turn.last_seq});
+        break;
     case ERR_CONFLICT:
         if (execution->output.participant != NULL) {
             native_participant_failed(execution->output.participant_context, &execution->output,
@@ -227,6 +232,7 @@ void turns_apply(Coordinator *c, Execution *execution, const Op *op) {
     case ERR_FENCED:
     case ERR_TERMINAL:
     case ERR_NOT_FOUND:
+        execution_tell(execution, &(TurnVerdict){.status = op->out.status, .diag = op->out.diag});
         if (!resident_has_claim(run, execution->epoch)) { // it may be ours under a newer epoch
             run->is_stale = true;
             residents_move(&c->residents, run, PHASE_READY);

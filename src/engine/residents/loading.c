@@ -24,7 +24,8 @@ void loading_init(Loading *self, const CoordinatorSetup *setup, const Commits *c
 
 void loading_done(Loading *self) { arena_done(&self->scratch); }
 
-// [loading-4] The checkpoints of a C function, as they are stored: one for each position.
+// [loading-4] The checkpoints of a function, as they are stored: one for each position. Of code,
+// failed attempts of steps are checkpoints too.
 static bool is_whole(const RunLoad *load) {
     int64_t position = 0;
     if (load->run.kind == RUN_FLOW) return true;
@@ -32,7 +33,7 @@ static bool is_whole(const RunLoad *load) {
         const LogRow *entry = &load->log[i];
         if (!log_has_position(entry)) continue;
         if (entry->position != position) return false;
-        if (entry->kind != LOG_STEP_ATTEMPT) position++;
+        if (entry->kind != LOG_STEP_ATTEMPT || load->run.kind == RUN_CODE) position++;
     }
     return true;
 }

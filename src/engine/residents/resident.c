@@ -208,7 +208,7 @@ void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *en
     }
     if (!log_has_position(entry)) return;
     ASSERT(entry->position == (int64_t)run->checkpoints.count);
-    if (entry->kind == LOG_STEP_ATTEMPT) {
+    if (entry->kind == LOG_STEP_ATTEMPT && run->kind != RUN_CODE) {
         run->next_attempts = entry->attempt;
         return;
     }
@@ -251,6 +251,7 @@ void resident_view(ResidentRun *run, RunView *ret_view) {
         .key = run->key,
         .id = run->id,
         .workflow = run->workflow,
+        .definition = run->definition,
         .input = run->input,
         .parent_id = run->parent_id,
         .incarnation = run->incarnation,

@@ -38,7 +38,7 @@ typedef struct ResidentRun {
     int64_t retries;  // attempts of the whole run that failed before this one
     int64_t started_at_ms;
     int64_t kind;       // RunKind
-    int64_t definition; // flow runs: the version they are pinned to
+    int64_t definition; // the version it is pinned to; 0 for C workflows
     Str id;             // strings are owned
     Str workflow;
     Str input;

@@ -6,7 +6,7 @@
 //
 // Invariants [runners-native-1]-[runners-native-4] are in native.h.
 //
-// Not here: what abide_… functions accept (api/context.c), threads (api/pool.c), commits.
+// Not here: what abide_… functions accept (api/context.c), threads (api/driver/pool.c), commits.
 #include "engine/runners/native.h"
 #include "base/containers/hash.h"
 #include "base/limits.h"

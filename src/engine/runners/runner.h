@@ -15,8 +15,9 @@ typedef struct RunView {
     int64_t key;
     Str id;
     Str workflow;
-    Str input;     // null = none
-    Str parent_id; // null = none
+    int64_t definition; // 0 for C workflows
+    Str input;          // null = none
+    Str parent_id;      // null = none
     int64_t incarnation;
     int64_t attempts; // executions in a row that were lost before this one
     int64_t retries;  // attempts of the whole run that failed before this one

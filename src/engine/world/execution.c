@@ -5,7 +5,7 @@
 //
 // Invariants [execution-1], [execution-2] are in execution.h.
 //
-// Not here: threads (api/driver.c), what an output means (coordinator/runs.c, tasks.c).
+// Not here: threads (api/driver/driver.c), what an output means (coordinator/runs.c, tasks.c).
 #include "engine/world/execution.h"
 #include "base/assert.h"
 #include "base/memory.h"
@@ -46,7 +46,23 @@ static void drop_machine(Execution *execution) {
     execution->view.module = NULL;
 }
 
+void execution_tell(Execution *execution, const TurnVerdict *verdict) {
+    if (execution->tell == NULL) return;
+    void (*tell)(void *, const TurnVerdict *) = execution->tell;
+    execution->tell = NULL;
+    tell(execution->tell_context, verdict);
+}
+
+static void tell_lost(Execution *execution, Status status, const char *code, const char *text) {
+    if (execution->tell == NULL) return;
+    TurnVerdict verdict = {.status = status};
+    (void)diag_set(&verdict.diag, status, code, "%s", text);
+    execution_tell(execution, &verdict);
+}
+
 void executions_put(Executions *self, Execution *execution) {
+    tell_lost(execution, ERR_FENCED, "RUN_FENCED", "the run is not this node's any more");
+    execution->is_remote = false;
     drop_machine(execution);
     execution->slice_count = 0;
     arena_reset(&execution->arena); // [execution-2]
@@ -59,6 +75,7 @@ void executions_put(Executions *self, Execution *execution) {
 }
 
 void execution_free(Execution *execution) {
+    tell_lost(execution, ERR_CLOSED, "CLOSED", "the engine stopped before the store answered");
     drop_machine(execution);
     arena_done(&execution->arena);
     turn_output_done(&execution->output);

@@ -12,6 +12,14 @@
 
 typedef enum ExecutionKind { EXECUTE_RUN, EXECUTE_TASK } ExecutionKind;
 
+// What became of the commit of a turn that another process executed.
+typedef struct TurnVerdict {
+    Status status;
+    int64_t state;    // OK: RunState afterwards
+    int64_t last_seq; // OK: of the log
+    Diag diag;        // otherwise
+} TurnVerdict;
+
 typedef struct Execution {
     List link; // the driver's while it has it, then the coordinator's
     ExecutionKind kind;
@@ -27,6 +35,10 @@ typedef struct Execution {
     bool is_attempt;     // nothing was executed yet: see TurnCommit
     int64_t slice_count; // preemptions so far
     bool is_undone;      // set by the world: it was given back without having been performed
+    bool is_remote;      // another process executes it (RUN_CODE)
+    // Who executed it is told once, on the coordinator's thread; NULL = nobody wants to know.
+    void (*tell)(void *context, const TurnVerdict *verdict);
+    void *tell_context;
     // What it took, for those who measure.
     uint64_t woken_ns; // when the run was woken; 0 = it was not (monotonic)
     uint64_t began_ns; // when it began to be performed (monotonic)
@@ -42,6 +54,8 @@ typedef struct Execution {
 // Does the work; touches nothing but the execution.
 void execution_perform(Execution *execution, Env *env);
 void execution_free(Execution *execution);
+// Calls `tell`, if it was not called yet.
+void execution_tell(Execution *execution, const TurnVerdict *verdict);
 
 typedef struct Executions {
     World *world;

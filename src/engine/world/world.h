@@ -1,6 +1,6 @@
 // World: what the engine does outside of itself. It has things executed, and tells what happened.
 //
-// Production has the driver (api/driver.c), the simulator its own. Everything here is called on the
+// Production has the driver (api/driver), the simulator its own. Everything here is called on the
 // coordinator's thread.
 //   [world-1] What is told has been committed ([coordinator-1] of coordinator.h), except what is
 //        said of the store.

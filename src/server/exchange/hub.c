@@ -108,13 +108,22 @@ void hub_more_tasks(Hub *hub, Str key) {
     pthread_mutex_unlock(&hub->lock);
 }
 
+static void wake_kind(const Hub *hub, HubKind kind) {
+    Str key;
+    void *group;
+    for (size_t at = 0; strmap_next(&hub->groups[kind], &at, &key, &group);) wake_group(group);
+}
+
+void hub_turns_ready(Hub *hub) {
+    if (!has_any(hub, HUB_TURNS)) return;
+    pthread_mutex_lock(&hub->lock);
+    wake_kind(hub, HUB_TURNS);
+    pthread_mutex_unlock(&hub->lock);
+}
+
 void hub_wake_all(Hub *hub) {
     pthread_mutex_lock(&hub->lock);
-    for (int kind = 0; kind < HUB_KIND_COUNT; kind++) {
-        Str key;
-        void *group;
-        for (size_t at = 0; strmap_next(&hub->groups[kind], &at, &key, &group);) wake_group(group);
-    }
+    for (int kind = 0; kind < HUB_KIND_COUNT; kind++) wake_kind(hub, (HubKind)kind);
     pthread_mutex_unlock(&hub->lock);
 }
 

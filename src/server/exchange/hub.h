@@ -15,7 +15,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-typedef enum HubKind { HUB_READERS, HUB_CLAIMERS, HUB_CHANGES, HUB_KIND_COUNT } HubKind;
+typedef enum HubKind {
+    HUB_READERS,
+    HUB_CLAIMERS,
+    HUB_CHANGES,
+    HUB_TURNS, // processes that asked for turns
+    HUB_KIND_COUNT
+} HubKind;
 
 typedef struct HubWaiter {
     List link;
@@ -40,6 +46,7 @@ void hub_log_grew(Hub *hub, Str run_id);
 bool hub_has_reader(Hub *hub, Str run_id);
 void hub_tasks_ready(Hub *hub);
 void hub_more_tasks(Hub *hub, Str key); // a worker of this kind got all it asked for
+void hub_turns_ready(Hub *hub); // all who asked for turns look: one of them may have the run
 void hub_wake_all(Hub *hub);
 // Calls `visit` for each waiter of that kind, with the hub locked.
 void hub_each(Hub *hub, HubKind kind, void (*visit)(HubWaiter *waiter, const void *context),

@@ -68,7 +68,7 @@ void render_waits(JsonWriter *json, Arena *arena, const RunRow *run, const RunMo
 void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, const RunMore *more) {
     json_put_string(json, "id", run->id);
     json_put_string(json, "workflow", run->workflow);
-    json_put_cstr(json, "kind", run->kind == RUN_FLOW ? "flow" : "native");
+    json_put_cstr(json, "kind", run_kind_name(run->kind));
     json_put_cstr(json, "status", run_state_name(run->state));
     json_put_i64(json, "priority", run->priority);
     render_tags(json, run->tags);
@@ -88,15 +88,6 @@ void render_run_members(JsonWriter *json, Arena *arena, const RunRow *run, const
     json_put_bool(json, "released", more->is_released);
     json_put_bool(json, "waits_for_code", run_is_reserved(run));
     json_put_raw(json, "pause_reason", more->pause_reason);
-}
-
-static const char *outcome_name(int64_t outcome) {
-    switch (outcome) {
-    case OUTCOME_OK: return "ok";
-    case OUTCOME_TIMEOUT: return "timeout";
-    case OUTCOME_CANCELLED: return "cancelled";
-    default: return "error";
-    }
 }
 
 // The type of what was written, and its parents, if it has any.
@@ -205,7 +196,7 @@ void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter) {
 void render_definition(JsonWriter *json, const DefinitionRow *definition) {
     json_put_string(json, "name", definition->name);
     json_put_string(json, "version", definition->version);
-    json_put_cstr(json, "kind", definition->kind == RUN_FLOW ? "flow" : "native");
+    json_put_cstr(json, "kind", run_kind_name(definition->kind));
     json_put_bool(json, "current", definition->is_current != 0);
     render_instant(json, "created_at", definition->created_at_ms);
     json_put_string(json, "file", definition->file);

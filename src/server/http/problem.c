@@ -97,6 +97,7 @@ static const CodeStatus ordinary[] = {
     {"UNKNOWN_FIELD", 400},      {"UNKNOWN_PARAMETER", 400},  {"WORKFLOW_NAME", 400},
     {"WORKFLOW_NOT_FOUND", 404}, {"WORKFLOW_KIND", 409},      {"RUN_NOT_SCRIPT", 409},
     {"RUN_NOT_PARKED", 409},     {"RUN_CHANGED", 409},        {"MOVE_REFUSED", 409},
+    {"TURN_FENCED", 409},
 };
 
 int problem_code_status(const char *code) {

@@ -383,6 +383,7 @@ static const TagText tag_texts[] = {
     {"workflows", "Scripts that are deployed."},
     {"check", "Scripts that are not deployed."},
     {"schedules", "Runs that begin by the clock."},
+    {"turns", "How other processes execute workflows: docs/protocol.md."},
     {"queues", "Limits on tasks."},
     {"tokens", "Who may call."},
     {"system", "The server itself."},

@@ -14,6 +14,11 @@ typedef struct Schema {
     const char *base; // name of a schema whose fields it has too; NULL = none
     const Field *fields;
 } Schema;
+// schemas_workers.c
+extern const Field schema_claimed_task[], schema_claimed[], schema_verdict[], schema_completed[],
+    schema_renewed[], schema_registered_code[], schema_journal_entry[], schema_claimed_turn[],
+    schema_claimed_turns[], schema_turn_verdict[], schema_committed_turns[], schema_renewed_turn[],
+    schema_renewed_turns[];
 // schemas_overview.c
 extern const Field schema_trial[], schema_trial_effect[], schema_trial_wait[],
     schema_trial_variable[], schema_where_counts[];

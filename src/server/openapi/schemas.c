@@ -35,7 +35,8 @@ static const Field wait[] = {
 static const Field run_item[] = {
     {"id", "string", true, ""},
     {"workflow", "string", true, ""},
-    {"kind", "string", true, "flow: a script; native: a C function"},
+    {"kind", "string", true,
+     "flow: a script; native: a C function; code: a function of another process"},
     {"status", "string", true,
      "pending, running, suspended, paused, completed, failed or cancelled"},
     {"priority", "integer", true, "Higher first."},
@@ -147,7 +148,7 @@ static const Field variable[] = {{"name", "string", true, ""},
                                  {0}};
 static const Field snapshot[] = {
     {"run_id", "string", true, ""},
-    {"kind", "string", true, "flow or native"},
+    {"kind", "string", true, "flow, native or code"},
     {"status", "string", true, "As of the run."},
     {"bytes", "integer", true, "Of the snapshot."},
     {"taken_at", "instant?", true, ""},
@@ -264,30 +265,6 @@ static const Field task[] = {
     {0}};
 static const Field task_list[] = {
     {"items", "[Task]", true, ""}, {"next", "string?", true, "Cursor of the next page."}, {0}};
-static const Field claimed_task[] = {
-    {"id", "string", true, ""},
-    {"name", "string", true, ""},
-    {"queue", "string", true, ""},
-    {"input", "any", true, ""},
-    {"attempt", "integer", true, "1 is the first."},
-    {"token", "integer", true, "To be sent with the result: it fences. Random, and below 2^53."},
-    {"lease_until", "instant?", true, ""},
-    {"lease_ms", "integer", true, "How long the lease is."},
-    {"run_id", "string?", true, "The run it belongs to."},
-    {"step", "integer?", true, "Its place in the run."},
-    {"traceparent", "string?", true, "The W3C trace that its work belongs to; null: none."},
-    {"tracestate", "string?", true, "What came with it, to be handed on; null: none."},
-    {0}};
-static const Field claimed[] = {{"tasks", "[ClaimedTask]", true, ""}, {0}};
-static const Field verdict[] = {
-    {"id", "string", true, ""},
-    {"status", "string", true, "accepted, cancelled, fenced, not_found or refused"},
-    {"retried", "boolean", false, "Of an accepted failure: it will be tried again."},
-    {"code", "string", false, "Why it was not accepted."},
-    {"detail", "string", false, ""},
-    {0}};
-static const Field completed[] = {{"results", "[Verdict]", true, ""}, {0}};
-static const Field renewed[] = {{"tasks", "[Verdict]", true, ""}, {0}};
 static const Field queue[] = {
     {"name", "string", true, ""},
     {"queued", "integer", true, "Tasks that wait, delayed and blocked ones too."},
@@ -310,8 +287,10 @@ static const Field queue_list[] = {
 
 static const Field workflow_item[] = {
     {"name", "string", true, ""},
-    {"version", "string", true, "SHA-256 of the source; native for C functions."},
-    {"kind", "string", true, "flow: a script; native: a C function"},
+    {"version", "string", true,
+     "SHA-256 of the source; native for C functions; what its process calls it."},
+    {"kind", "string", true,
+     "flow: a script; native: a C function; code: a function of another process"},
     {"current", "boolean", true, "New runs begin with it."},
     {"created_at", "instant?", true, ""},
     {"file", "string?", true, "Name of its file, if it was deployed with one."},
@@ -521,11 +500,19 @@ static const Schema schemas[] = {
     {"RetriedTask", "A task after a retry; `changed` is false when it was due already.", "Task",
      changed},
     {"TaskList", "", NULL, task_list},
-    {"ClaimedTask", "A task as a worker gets it.", NULL, claimed_task},
-    {"Claimed", "", NULL, claimed},
-    {"Verdict", "What became of one item.", NULL, verdict},
-    {"Completed", "", NULL, completed},
-    {"Renewed", "", NULL, renewed},
+    {"ClaimedTask", "A task as a worker gets it.", NULL, schema_claimed_task},
+    {"Claimed", "", NULL, schema_claimed},
+    {"Verdict", "What became of one item.", NULL, schema_verdict},
+    {"Completed", "", NULL, schema_completed},
+    {"Renewed", "", NULL, schema_renewed},
+    {"RegisteredCode", "", NULL, schema_registered_code},
+    {"JournalEntry", "What happened in a run, in order.", NULL, schema_journal_entry},
+    {"ClaimedTurn", "A turn as a worker gets it.", NULL, schema_claimed_turn},
+    {"ClaimedTurns", "", NULL, schema_claimed_turns},
+    {"TurnVerdict", "What became of one turn.", NULL, schema_turn_verdict},
+    {"CommittedTurns", "", NULL, schema_committed_turns},
+    {"RenewedTurn", "", NULL, schema_renewed_turn},
+    {"RenewedTurns", "", NULL, schema_renewed_turns},
     {"Queue", "", NULL, queue},
     {"QueueList", "", NULL, queue_list},
     {"WorkflowItem", "", NULL, workflow_item},

@@ -144,7 +144,7 @@ static void send_snapshot(Exchange *exchange, const RunRow *run, const Seen *see
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_put_string(json, "run_id", run->id);
-    json_put_cstr(json, "kind", run->kind == RUN_FLOW ? "flow" : "native");
+    json_put_cstr(json, "kind", run_kind_name(run->kind));
     json_put_cstr(json, "status", run_state_name(run->state));
     json_put_i64(json, "bytes", (int64_t)run->snapshot.len);
     render_instant(json, "taken_at", is_parked ? run->updated_at_ms : 0);

@@ -41,6 +41,15 @@ static Status others_retire(Kernel *kernel, Str name, int64_t current) { // [def
     return OK;
 }
 
+static const char *kind_about(int64_t kind) {
+    switch ((RunKind)kind) {
+    case RUN_NATIVE: return "a workflow written in C";
+    case RUN_FLOW: return "a script that is deployed";
+    case RUN_CODE: return "a workflow of another process";
+    }
+    return "something else";
+}
+
 static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [define-4]
     DefinitionRow wanted = {.name = name}, *rows = NULL;
     size_t count = 0;
@@ -48,11 +57,8 @@ static Status check_kind(Kernel *kernel, Str name, int64_t kind) { // [define-4]
     TRY(kernel_scan(kernel, &scan, &rows, &count));
     if (count == 0 || rows[0].kind == kind) return OK;
     return kernel_refuse(kernel, ERR_CONFLICT, "WORKFLOW_KIND",
-                         kind == RUN_FLOW
-                             ? "\"%.*s\" is a workflow written in C; give the script another name"
-                             : "\"%.*s\" is a script that is deployed; register the C function "
-                               "under another name",
-                         STR_ARG(name));
+                         "\"%.*s\" is %s; give the %s another name", STR_ARG(name),
+                         kind_about(rows[0].kind), kind == RUN_FLOW ? "script" : "function");
 }
 
 static Status check_workflow(Kernel *kernel, const Op *op, Str name, Str config) {

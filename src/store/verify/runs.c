@@ -45,8 +45,7 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
 static bool claim_is_sane(const RunRow *run) {               // [verify-internal-4]
     if (run->affinity != 0 && run->owner != 0) return false; // [affinity-2] of nodes/affinity.c
     bool is_reserved = run_is_reserved(run);
-    if (is_reserved && (run->kind != RUN_NATIVE || run->owner != workflow_number(run->workflow)))
-        return false; // [runs-2] of runs/runs.c
+    if (is_reserved && run->owner != run_reservation(run)) return false; // [runs-2] of runs/runs.c
     if (run->state == RUN_RUNNING) return run->claim_rank == claim_rank(run->priority);
     return run->claim_rank == 0 && run->owner == 0 &&
            (run->affinity == 0 || run->state == RUN_SUSPENDED);

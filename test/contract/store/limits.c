@@ -54,7 +54,7 @@ static void nonsense_starts_are_refused(void **state) {
     RunSpec bad[6];
     for (int i = 0; i < 6; i++) bad[i] = spec_of("r1");
     bad[0].kind = -1;
-    bad[1].kind = 3;
+    bad[1].kind = RUN_CODE + 1;
     bad[2].priority = PRIORITY_MIN - 1;
     bad[3].timeout_ms = -1;
     bad[4].timeout_ms = LIMIT_DURATION_MS + 1;

@@ -276,7 +276,8 @@ class SdkTypesTest(unittest.TestCase):
     SCHEMAS = {
         "Wait": "Wait", "RunItem": "RunItem", "Run": "Run", "Entry": "LogEntry", "Snapshot": "Snapshot", "Trial": "Trial",
         "Frame": "Frame", "View": "View", "PostMortem": "PostMortem", "Turn": "Turn", "Diff": "TurnDiff",
-        "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask",
+        "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask", "ClaimedTurn": "ClaimedTurn", "JournalEntry": "JournalEntry",
+        "TurnVerdict": "TurnVerdict",
         "Verdict": "Verdict", "WorkflowItem": "Workflow", "Deployed": "Deployed", "Finding": "Finding",
         "Findings": "Findings", "TopicItem": "Topic", "DeadLetter": "DeadLetter", "Schedule": "Schedule",
         "Queue": "Queue", "Token": "Token", "Node": "Node", "Unserved": "Unserved", "WorkerAsk": "WorkerAsk",
@@ -286,7 +287,8 @@ class SdkTypesTest(unittest.TestCase):
         "BulkResult": "BulkResult", "Completion": "Completion", "FilterRead": "FilterRead"}
     # Written where they are answered, because nothing else names them; or no answers of their own.
     INLINE = {
-        "Backfilled", "Changed", "Claimed", "Completed", "DeployedWorkflow", "Detail", "DiffSide", "EventSchemas",
+        "Backfilled", "Changed", "Claimed", "ClaimedTurns", "CommittedTurns", "Completed", "RegisteredCode", "RenewedTurn", "RenewedTurns",
+         "DeployedWorkflow", "Detail", "DiffSide", "EventSchemas",
         "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
         "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "TrialEffect", "TrialVariable", "TrialWait", "Variable", "VariableChange", "Version", "WhereCounts", "Word", "Workflow",
         "WorkflowNames"}

@@ -120,7 +120,7 @@ class ApiTest:
 
     def test_every_operation_has_a_method(self):
         call = self.caller()
-        for group in (self.use_sources, self.use_runs, self.use_steps, self.use_signals, self.use_topics,
+        for group in (self.use_sources, self.use_runs, self.use_steps, self.use_turns, self.use_signals, self.use_topics,
                       self.use_dead_letters, self.use_tasks, self.use_schedules, self.use_queues, self.use_tokens,
                       self.use_server, self.use_handlers):
             group(call)
@@ -226,6 +226,21 @@ class ApiTest:
         self.server.wait_for(broken, "failed")
         self.assertEqual(call("retry", broken)["id"], broken + "~2")
         self.assertEqual(call("retry", broken, id="again")["id"], "again")
+
+    def use_turns(self, call):
+        code = [{"name": "code", "version": "1"}]
+        self.assertEqual([each["name"] for each in call("code_turns.register", code)], ["code"])
+        run = call("start", "code", 7)["id"]
+        turn, = call("code_turns.claim", "coder", code, max=1, wait="60s", lease="60s")
+        self.assertEqual((turn["run_id"], turn["input"], turn["journal"]), (run, 7, []))
+        self.assertEqual(call("code_turns.heartbeat", [{"turn": turn["turn"]}], lease="60s")[0]["status"], "accepted")
+        entry = {"kind": "step", "op": 1, "name": "one", "result": 1}
+        verdict, = call("code_turns.commit", [{"turn": turn["turn"], "entries": [entry], "outcome": "running"}])
+        self.assertTrue(verdict["is_held"])
+        self.assertEqual([each["name"] for each in call("code_turns.journal", turn["turn"])["journal"]], ["one"])
+        verdict, = call("code_turns.commit", [{"turn": turn["turn"], "outcome": "completed", "result": 8}])
+        self.assertEqual(verdict["run_status"], "completed")
+        self.assertEqual(self.refused(call, "code_turns.journal", turn["turn"]).code, "TURN_FENCED")
 
     def use_signals(self, call):
         for number in ("1", "2"):

@@ -208,7 +208,7 @@ class ConformanceTest(unittest.TestCase):
         locked = threading.Thread(target=self.locked_store)
         locked.start()  # it takes as long as the engine tries again
         for step in (self.system, self.workflows, self.runs, self.run_views, self.changes,
-                     self.rewinds, self.events, self.tasks, self.work, self.queues,
+                     self.rewinds, self.events, self.tasks, self.work, self.turns, self.queues,
                      self.schedules, self.tokens, self.handlers):
             step()
         self.damaged_snapshots()
@@ -480,6 +480,19 @@ class ConformanceTest(unittest.TestCase):
         self.server.post("/v1/tasks/complete", {"results": [{**one, "result": "x" * PAYLOAD_MAX}]})
         self.server.post("/v1/tasks/heartbeat", {"tasks": [one]})
         self.server.post("/v1/tasks/heartbeat", {"tasks": [{**one, "progress": "x" * (1 << 20)}]})
+
+    def turns(self):
+        post = self.server.post
+        code = {"workflows": [{"name": "code", "version": "1"}]}
+        post("/v1/turns/register", code)
+        post("/v1/turns/register", {"workflows": [{"name": "echo", "version": "1"}]})
+        post("/v1/turns/claim", {"worker": "w", "workflows": [{"name": "nobody", "version": "1"}]})
+        self.start(workflow="code")
+        turn = post("/v1/turns/claim", {"worker": "w", "wait": "60s", **code}).json["turns"][0]["turn"]
+        post("/v1/turns/heartbeat", {"turns": [{"turn": turn}]})
+        post("/v1/turns/journal", {"turn": turn})
+        post("/v1/turns/commit", {"turns": [{"turn": turn, "outcome": "completed", "result": 1}]})
+        post("/v1/turns/journal", {"turn": turn})
 
     def queues(self):
         call = self.server.call

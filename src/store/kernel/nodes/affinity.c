@@ -48,7 +48,7 @@ Status node_assign(Kernel *kernel, RunRow *row) {
     }
     row->affinity = 0; // [affinity-2]
     if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
-        row->owner = workflow_number(row->workflow);
+        row->owner = run_reservation(row);
     } else if (batch_has_room(kernel->batch)) {
         row->owner = kernel->batch->node;
         row->epoch++;

@@ -174,11 +174,13 @@ Status apply_leave(Kernel *kernel, Op *op) {
 // ---- claim ----
 
 bool run_is_executable(const Kernel *kernel, const RunRow *row) {
-    return row->kind != RUN_NATIVE || workflow_set_has(kernel->batch->executes, row->workflow);
+    CodeName text;
+    Str needed = run_executor(row, &text);
+    return str_is_null(needed) || workflow_set_has(kernel->batch->executes, needed);
 }
 
 static Status run_reserve(Kernel *kernel, Op *op, Run *run) { // [nodes-7]
-    int64_t number = workflow_number(run->row.workflow);
+    int64_t number = run_reservation(&run->row);
     if (run->row.owner == number)
         return OK; // its number is shared, [workflow-set-2] of workflow_set.h
     run->row.owner = number;

@@ -81,8 +81,8 @@ Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
     Diag diag;
     Status status = spec_check_number(SPEC_PRIORITY, NULL, (double)spec->priority, &diag);
     if (status != OK) return kernel_refuse(kernel, status, diag.code, "%s", diag.message);
-    if (spec->kind != 0 && spec->kind != RUN_NATIVE && spec->kind != RUN_FLOW) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_KIND", "a run is native or flow");
+    if (spec->kind < 0 || spec->kind > RUN_CODE) {
+        return kernel_refuse(kernel, ERR_INVALID, "BAD_KIND", "a run is native, flow or code");
     }
     if (spec->timeout_ms < 0 || spec->timeout_ms > LIMIT_DURATION_MS ||
         spec->keep_ms > LIMIT_DURATION_MS) {
@@ -138,10 +138,10 @@ static Status spec_pin(Kernel *kernel, RunSpec *spec, Verdict *ret_verdict) {
     }
     TRY(status);
     spec->kind = definition.kind;
-    if (definition.kind != RUN_FLOW) return OK;
+    if (definition.kind == RUN_NATIVE) return OK;
     spec->definition = definition.key;
     ret_verdict->version = definition.version;
-    if (!kernel->config.run_prepare) return OK;
+    if (definition.kind == RUN_CODE || !kernel->config.run_prepare) return OK;
     ret_verdict->status = kernel->config.run_prepare(&definition, spec, &kernel->scratch,
                                                      &ret_verdict->error, &ret_verdict->diag);
     return OK;

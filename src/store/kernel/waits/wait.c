@@ -415,7 +415,7 @@ Status wait_suspend(Kernel *kernel, Run *run, WaitSet *set, int64_t affinity,
     int64_t turn_seq = run->facts.last_seq;
     TRY(wait_check(kernel, run, set, ret_resolved));
     if (ret_resolved->count == 0 || ret_resolved->is_quiet) {
-        if (run->row.kind == RUN_NATIVE) run->row.log_seq = turn_seq;
+        if (run->row.kind != RUN_FLOW) run->row.log_seq = turn_seq;
         run->row.affinity = affinity;
         return wait_park(kernel, run, set);
     }

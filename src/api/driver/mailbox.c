@@ -6,7 +6,7 @@
 // Invariants [mailbox-1], [mailbox-2] are in mailbox.h.
 //
 // Not here: what is done with the mail (driver.c).
-#include "api/mailbox.h"
+#include "api/driver/mailbox.h"
 #include <errno.h>
 
 void mailbox_init(Mailbox *box) {

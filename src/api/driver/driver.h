@@ -16,7 +16,8 @@
 //        knows, with the mailbox locked, that it is not answered: its owner may free it from then
 //        on.
 #pragma once
-#include "api/mailbox.h"
+#include "api/driver/mailbox.h"
+#include "api/driver/turns.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -40,7 +41,8 @@ typedef struct Driver {
     Store *store;
     Coordinator *coordinator;
     Pool pool;
-    List outgoing; // Executions on their way to the pool; the coordinator's thread only
+    TurnBoard turns; // executions that other processes perform
+    List outgoing;   // Executions on their way to the pool; the coordinator's thread only
     pthread_t thread;
     bool has_thread;
 
@@ -109,4 +111,6 @@ void driver_store_changed(Driver *driver);
 MUST_CHECK Status driver_store_status(Driver *driver);
 // Whether a run that waits is in memory; any thread.
 bool driver_is_parked(Driver *driver, int64_t run);
+// Something to be done on the coordinator's thread: now, or without waiting for it.
+void driver_control_later(Driver *driver, void (*function)(Coordinator *, void *), void *context);
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context);

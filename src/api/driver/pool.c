@@ -4,7 +4,7 @@
 // and no system call per execution.
 //
 // Not here: what an execution does (engine/), where it goes afterwards (driver.c).
-#include "api/pool.h"
+#include "api/driver/pool.h"
 #include "base/memory.h"
 #include "base/thread.h"
 

@@ -1,6 +1,6 @@
 // Pool: threads that perform executions and hand them back.
 #pragma once
-#include "api/driver.h"
+#include "api/driver/driver.h"
 
 typedef struct PoolPlan {
     int thread_count;

@@ -9,9 +9,10 @@
 // Invariants [driver-1]-[driver-3] are in driver.h.
 //
 // Not here: what is committed (engine/), the functions of include/abide.h (engine.c, steer.c).
-#include "api/driver.h"
-#include "api/pool.h"
-#include "api/semaphore.h"
+#include "api/driver/driver.h"
+#include "api/driver/pool.h"
+#include "api/driver/semaphore.h"
+#include "base/memory.h"
 #include "base/thread.h"
 
 // ---- the coordinator's thread ----
@@ -35,7 +36,8 @@ static void deliver_mail(Driver *driver, Mail *mail) {
         ControlCall *call = container_of(node, ControlCall, link);
         list_remove(node);
         call->function(coordinator, call->context);
-        semaphore_post(call->done);
+        if (call->done != NULL) semaphore_post(call->done);
+        else mem_free(call); // nobody waits
     }
     if (mail->is_store_changed) coordinator_hear(coordinator);
     if (mail->is_store_heard) coordinator_store_heard(coordinator);
@@ -227,7 +229,9 @@ static void *pool_main(void *context) {
 }
 
 static void world_execute(World *world, Execution *execution) {
-    list_append(&((Driver *)world)->outgoing, &execution->link);
+    Driver *driver = (Driver *)world;
+    if (execution->is_remote) turns_add(&driver->turns, execution);
+    else list_append(&driver->outgoing, &execution->link);
 }
 
 static void world_notify(World *world, const EngineEvent *event) {
@@ -322,6 +326,7 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
         return status;
     }
     mailbox_init(&driver->mailbox);
+    turns_init(&driver->turns, &driver->mailbox, driver->env);
     pthread_cond_init(&driver->commit_wake, NULL);
     status = start_threads(driver, config->thread_count, diag);
     if (status != OK) driver_free(driver);
@@ -335,6 +340,7 @@ static void stop_coordinator(Coordinator *coordinator, void *context) {
 
 // What was queued in the pool and not begun: given back as if it had never been handed out.
 static void take_back(Driver *driver) {
+    turns_close(&driver->turns);
     List left;
     list_init(&left);
     pool_close(&driver->pool, &left);
@@ -377,6 +383,7 @@ void driver_free(Driver *driver) {
         coordinator_executed(driver->coordinator, container_of(node, Execution, link));
     }
     coordinator_free(driver->coordinator);
+    turns_done(&driver->turns);
     map_done(&driver->parked);
     pthread_mutex_destroy(&driver->parked_lock);
     mailbox_done(&driver->mailbox);
@@ -502,6 +509,16 @@ Status driver_store_status(Driver *driver) {
     mailbox_wake(&driver->mailbox);
     pthread_mutex_unlock(&driver->mailbox.lock);
     return is_full ? ERR_FULL : ERR_UNAVAILABLE;
+}
+
+void driver_control_later(Driver *driver, void (*function)(Coordinator *, void *), void *context) {
+    ControlCall *call = mem_zalloc(sizeof(ControlCall));
+    call->function = function;
+    call->context = context;
+    list_init(&call->link);
+    if (mailbox_put(&driver->mailbox, &driver->mailbox.controls, &call->link)) return;
+    function(driver->coordinator, context); // its thread is gone: nobody else can touch it
+    mem_free(call);
 }
 
 void driver_control(Driver *driver, void (*function)(Coordinator *, void *), void *context) {

@@ -7,12 +7,12 @@
 #include "engine/coordinator/coordinator.h"
 #include <pthread.h>
 
-// Something to be done on the coordinator's thread while the caller waits.
+// Something to be done on the coordinator's thread, mostly while the caller waits.
 typedef struct ControlCall {
     List link;
     void (*function)(Coordinator *coordinator, void *context);
     void *context;
-    struct Semaphore *done;
+    struct Semaphore *done; // NULL = nobody does, and the call is freed
 } ControlCall;
 
 // Somebody waits until there is nothing to do.

@@ -1,0 +1,451 @@
+// Turns: the board between the coordinator and the processes that execute code.
+//
+// Invariants [turns-1]-[turns-5] are in turns.h.
+//
+// Not here: what a turn means (engine/runners/code.c), the routes (server/routes/turns.c).
+#include "api/driver/turns.h"
+#include "base/assert.h"
+#include "base/memory.h"
+#include "json/write.h"
+
+typedef struct KeptRun {
+    Str worker; // owned
+    int64_t seq;
+} KeptRun;
+
+typedef struct ServedCode { // a version that is asked for
+    int64_t definition;
+    int64_t until_ms;
+    List waiting;
+} ServedCode;
+
+enum {
+    LEFT_MS = 100, // a turn is left to the worker that has its run in memory
+    LOSSES_MAX = 5 // holders that may be lost before the run is held for a person
+};
+
+static Status say_fenced(Diag *diag) {
+    return diag_set(diag, ERR_FENCED, "TURN_FENCED",
+                    "the turn is not this worker's any more: its lease was over, or it was "
+                    "committed");
+}
+
+static Str own(Str text) { return (Str){mem_copy(text.data, text.len), text.len}; }
+static void disown(Str *text) {
+    mem_free((void *)(uintptr_t)text->data);
+    *text = STR_NULL;
+}
+
+// ---- life ----
+
+void turns_init(TurnBoard *board, Mailbox *mailbox, Env *env) {
+    enum { TOKENS_PER_MS = 1000 }; // more than are given out: a later process begins above
+    *board = (TurnBoard){
+        .mailbox = mailbox, .env = env, .last_token = env_now_ms(env_system()) * TOKENS_PER_MS};
+    pthread_mutex_init(&board->lock, NULL);
+    map_init(&board->by_token);
+    map_init(&board->going_on);
+    map_init(&board->kept);
+    list_init(&board->held);
+}
+
+static void kept_free(KeptRun *kept) {
+    disown(&kept->worker);
+    mem_free(kept);
+}
+
+static void forget_kept(TurnBoard *board, int64_t run) {
+    KeptRun *kept = map_remove(&board->kept, (uint64_t)run);
+    if (kept != NULL) kept_free(kept);
+}
+
+static void turn_free(HeldTurn *turn) {
+    disown(&turn->worker);
+    mem_free(turn);
+}
+
+void turns_done(TurnBoard *board) {
+    ASSERT(list_is_empty(&board->held)); // [turns-5]
+    uint64_t key;
+    void *value;
+    for (size_t at = 0; map_next(&board->by_token, &at, &key, &value);) turn_free(value);
+    for (size_t at = 0; map_next(&board->kept, &at, &key, &value);) kept_free(value);
+    for (size_t i = 0; i < board->served.count; i++) mem_free(board->served.data[i]);
+    vec_free(&board->served);
+    map_done(&board->by_token);
+    map_done(&board->going_on);
+    map_done(&board->kept);
+    pthread_mutex_destroy(&board->lock);
+}
+
+void turns_listen(TurnBoard *board, void (*ready)(void *context), void *context) {
+    pthread_mutex_lock(&board->lock);
+    board->ready = ready;
+    board->ready_context = context;
+    pthread_mutex_unlock(&board->lock);
+}
+
+static ServedCode *served_find(const TurnBoard *board, int64_t definition) {
+    for (size_t i = 0; i < board->served.count; i++)
+        if (board->served.data[i]->definition == definition) return board->served.data[i];
+    return NULL;
+}
+
+// Back to the coordinator, as if it had never been handed out.
+static void send_back(TurnBoard *board, Execution *execution) {
+    execution->is_undone = true;
+    pthread_mutex_lock(&board->mailbox->lock);
+    list_append(&board->mailbox->executed, &execution->link);
+    mailbox_wake(board->mailbox);
+    pthread_mutex_unlock(&board->mailbox->lock);
+}
+
+static void give_back(TurnBoard *board, HeldTurn *turn) {
+    list_remove(&turn->link);
+    send_back(board, turn->execution);
+    turn_free(turn);
+}
+
+// ---- waiting ----
+
+static void put_up(TurnBoard *board, HeldTurn *turn) {
+    ServedCode *served = served_find(board, turn->definition);
+    if (served == NULL || board->is_closed) { // [turns-4], [turns-5]
+        list_init(&turn->link);
+        give_back(board, turn);
+        return;
+    }
+    const KeptRun *kept = map_get(&board->kept, (uint64_t)turn->run);
+    turn->left_until_ms = kept != NULL ? env_now_ms(board->env) + LEFT_MS : 0;
+    list_append(&served->waiting, &turn->link);
+    if (board->ready != NULL) board->ready(board->ready_context);
+}
+
+// The next execution of a turn that goes on. [turns-3]
+static bool hold_again(TurnBoard *board, Execution *execution) {
+    HeldTurn *turn = map_remove(&board->going_on, (uint64_t)execution->run);
+    if (turn == NULL) return false;
+    TurnReturn *told = turn->told;
+    turn->told = NULL;
+    turn->execution = execution;
+    turn->after_seq = execution->view.last_seq;
+    list_append(&board->held, &turn->link);
+    told->is_held = true;
+    told->is_cancel_wanted = execution->view.is_cancel_wanted;
+    told->done(told);
+    return true;
+}
+
+void turns_add(TurnBoard *board, Execution *execution) {
+    pthread_mutex_lock(&board->lock);
+    if (!hold_again(board, execution)) {
+        HeldTurn *turn = mem_zalloc(sizeof(HeldTurn));
+        turn->run = execution->run;
+        turn->definition = execution->view.definition;
+        turn->execution = execution;
+        put_up(board, turn);
+    }
+    pthread_mutex_unlock(&board->lock);
+}
+
+// Its holder is lost: somebody else takes it, unless it has lost too many.
+static void put_up_again(TurnBoard *board, HeldTurn *turn) {
+    list_remove(&turn->link);
+    (void)map_remove(&board->by_token, (uint64_t)turn->token);
+    disown(&turn->worker);
+    forget_kept(board, turn->run);
+    turn->after_seq = 0;
+    if (++turn->loss_count < LOSSES_MAX || board->is_closed) {
+        put_up(board, turn);
+        return;
+    }
+    Execution *execution = turn->execution;
+    execution->output.next = NEXT_PAUSE;
+    execution->output.result = json_error(
+        &execution->arena, STR("CrashError"), STR("RUN_CRASHES"),
+        arena_printf(&execution->arena,
+                     "%d workers in a row were lost while they executed this run; repair what its "
+                     "next step does, then resume it",
+                     LOSSES_MAX));
+    turn_free(turn);
+    pthread_mutex_lock(&board->mailbox->lock);
+    list_append(&board->mailbox->executed, &execution->link);
+    mailbox_wake(board->mailbox);
+    pthread_mutex_unlock(&board->mailbox->lock);
+}
+
+// The next execution of a turn that goes on has not come: the run was taken from this node.
+static void give_up_waiting(TurnBoard *board, HeldTurn *turn) {
+    TurnReturn *told = turn->told;
+    (void)map_remove(&board->going_on, (uint64_t)turn->run);
+    (void)map_remove(&board->by_token, (uint64_t)turn->token);
+    turn_free(turn);
+    told->done(told);
+}
+
+// The first that goes on and whose lease is over by then; NULL = none.
+static HeldTurn *find_overdue(const TurnBoard *board, int64_t now_ms) {
+    uint64_t run;
+    void *turn;
+    for (size_t at = 0; map_next(&board->going_on, &at, &run, &turn);)
+        if (((HeldTurn *)turn)->lease_until_ms <= now_ms) return turn;
+    return NULL;
+}
+
+void turns_close(TurnBoard *board) {
+    HeldTurn *turn_left;
+    pthread_mutex_lock(&board->lock);
+    board->is_closed = true;
+    while ((turn_left = find_overdue(board, INT64_MAX)) != NULL) give_up_waiting(board, turn_left);
+    LIST_EACH_SAFE (node, after, &board->held) {
+        HeldTurn *turn = container_of(node, HeldTurn, link);
+        (void)map_remove(&board->by_token, (uint64_t)turn->token);
+        give_back(board, turn);
+    }
+    for (size_t i = 0; i < board->served.count; i++)
+        LIST_EACH_SAFE (node, after, &board->served.data[i]->waiting)
+            give_back(board, container_of(node, HeldTurn, link));
+    pthread_mutex_unlock(&board->lock);
+}
+
+// ---- versions that are asked for ----
+
+bool turns_ask(TurnBoard *board, int64_t definition, int64_t until_ms) {
+    pthread_mutex_lock(&board->lock);
+    ServedCode *served = served_find(board, definition);
+    bool is_new = served == NULL;
+    if (is_new) {
+        served = mem_zalloc(sizeof(ServedCode));
+        served->definition = definition;
+        list_init(&served->waiting);
+        vec_push(&board->served, served);
+    }
+    if (until_ms > served->until_ms) served->until_ms = until_ms;
+    pthread_mutex_unlock(&board->lock);
+    return is_new;
+}
+
+size_t turns_unasked(TurnBoard *board, int64_t now_ms, size_t max, int64_t *ret_definitions) {
+    size_t count = 0;
+    pthread_mutex_lock(&board->lock);
+    for (size_t i = 0; i < board->served.count && count < max;) {
+        ServedCode *served = board->served.data[i];
+        if (served->until_ms > now_ms) {
+            i++;
+            continue;
+        }
+        LIST_EACH_SAFE (node, after, &served->waiting)
+            give_back(board, container_of(node, HeldTurn, link));
+        ret_definitions[count++] = served->definition;
+        board->served.data[i] = vec_last(&board->served);
+        board->served.count--;
+        mem_free(served);
+    }
+    pthread_mutex_unlock(&board->lock);
+    return count;
+}
+
+// ---- holding ----
+
+// Whether the worker may take it now.
+static bool is_for(const TurnBoard *board, const HeldTurn *turn, Str worker, int64_t now_ms) {
+    if (turn->left_until_ms <= now_ms) return true;
+    const KeptRun *kept = map_get(&board->kept, (uint64_t)turn->run);
+    return kept == NULL || str_equal(kept->worker, worker);
+}
+
+static void hold(TurnBoard *board, HeldTurn *turn, const TurnAsk *ask, int64_t now_ms) {
+    const KeptRun *kept = map_get(&board->kept, (uint64_t)turn->run);
+    bool has_it = kept != NULL && str_equal(kept->worker, ask->worker);
+    turn->after_seq = has_it ? kept->seq : 0;
+    if (!has_it) forget_kept(board, turn->run);
+    turn->token = ++board->last_token; // [turns-1]
+    turn->worker = own(ask->worker);
+    turn->lease_until_ms = now_ms + ask->lease_ms;
+    list_remove(&turn->link);
+    list_append(&board->held, &turn->link);
+    map_put(&board->by_token, (uint64_t)turn->token, turn);
+    ask->take(ask->context, turn);
+}
+
+size_t turns_take(TurnBoard *board, const TurnAsk *ask, int64_t *ret_again_ms) {
+    size_t count = 0;
+    int64_t now_ms = env_now_ms(board->env);
+    *ret_again_ms = NEVER_MS;
+    pthread_mutex_lock(&board->lock);
+    for (size_t i = 0; i < ask->definition_count; i++) {
+        ServedCode *served = served_find(board, ask->definitions[i]);
+        if (served == NULL) continue;
+        LIST_EACH_SAFE (node, after, &served->waiting) {
+            HeldTurn *turn = container_of(node, HeldTurn, link);
+            if (count == ask->max) break;
+            if (is_for(board, turn, ask->worker, now_ms)) {
+                hold(board, turn, ask, now_ms);
+                count++;
+            } else {
+                *ret_again_ms = earlier_ms(*ret_again_ms, turn->left_until_ms);
+            }
+        }
+    }
+    pthread_mutex_unlock(&board->lock);
+    return count;
+}
+
+// With the board locked; NULL = nobody holds it under that token.
+static HeldTurn *held_find(const TurnBoard *board, int64_t token) {
+    HeldTurn *turn = token > 0 ? map_get(&board->by_token, (uint64_t)token) : NULL;
+    return turn != NULL && turn->execution != NULL ? turn : NULL;
+}
+
+Status turns_look(TurnBoard *board, int64_t token, const TurnAsk *look) {
+    pthread_mutex_lock(&board->lock);
+    HeldTurn *turn = held_find(board, token);
+    if (turn != NULL) {
+        turn->after_seq = 0;
+        look->take(look->context, turn);
+    }
+    pthread_mutex_unlock(&board->lock);
+    return turn != NULL ? OK : ERR_FENCED;
+}
+
+Status turns_renew(TurnBoard *board, int64_t token, int64_t lease_ms, int64_t *ret_run) {
+    pthread_mutex_lock(&board->lock);
+    HeldTurn *turn = held_find(board, token);
+    if (turn != NULL) {
+        turn->lease_until_ms = env_now_ms(board->env) + lease_ms;
+        *ret_run = turn->run;
+    }
+    pthread_mutex_unlock(&board->lock);
+    return turn != NULL ? OK : ERR_FENCED;
+}
+
+Status turns_give_up(TurnBoard *board, int64_t token) {
+    pthread_mutex_lock(&board->lock);
+    HeldTurn *turn = held_find(board, token);
+    if (turn != NULL) {
+        turn->loss_count--; // it is not lost
+        put_up_again(board, turn);
+    }
+    pthread_mutex_unlock(&board->lock);
+    return turn != NULL ? OK : ERR_FENCED;
+}
+
+void turns_drop_worker(TurnBoard *board, Str worker) {
+    pthread_mutex_lock(&board->lock);
+    LIST_EACH_SAFE (node, after, &board->held) {
+        HeldTurn *turn = container_of(node, HeldTurn, link);
+        if (str_equal(turn->worker, worker)) put_up_again(board, turn);
+    }
+    pthread_mutex_unlock(&board->lock);
+}
+
+void turns_expire(TurnBoard *board, int64_t now_ms) {
+    HeldTurn *overdue;
+    pthread_mutex_lock(&board->lock);
+    LIST_EACH_SAFE (node, after, &board->held) {
+        HeldTurn *turn = container_of(node, HeldTurn, link);
+        if (turn->lease_until_ms <= now_ms) put_up_again(board, turn);
+    }
+    while ((overdue = find_overdue(board, now_ms)) != NULL) give_up_waiting(board, overdue);
+    pthread_mutex_unlock(&board->lock);
+}
+
+int64_t turns_next_ms(TurnBoard *board) {
+    int64_t next_ms = NEVER_MS;
+    uint64_t run;
+    void *turn;
+    pthread_mutex_lock(&board->lock);
+    LIST_EACH (node, &board->held)
+        next_ms = earlier_ms(next_ms, container_of(node, HeldTurn, link)->lease_until_ms);
+    for (size_t at = 0; map_next(&board->going_on, &at, &run, &turn);)
+        next_ms = earlier_ms(next_ms, ((HeldTurn *)turn)->lease_until_ms);
+    for (size_t i = 0; i < board->served.count; i++)
+        next_ms = earlier_ms(next_ms, board->served.data[i]->until_ms);
+    pthread_mutex_unlock(&board->lock);
+    return next_ms;
+}
+
+// ---- committing ----
+
+static void note_kept(TurnBoard *board, const HeldTurn *turn, int64_t seq) {
+    KeptRun *kept = map_get(&board->kept, (uint64_t)turn->run);
+    if (kept == NULL) {
+        kept = mem_zalloc(sizeof(KeptRun));
+        kept->worker = own(turn->worker);
+        map_put(&board->kept, (uint64_t)turn->run, kept);
+    }
+    kept->seq = seq;
+}
+
+// On the coordinator's thread, when the store has answered.
+static void committed(void *context, const TurnVerdict *verdict) {
+    TurnReturn *told = context;
+    TurnBoard *board = told->board;
+    HeldTurn *turn;
+    pthread_mutex_lock(&board->lock);
+    turn = map_get(&board->by_token, (uint64_t)told->token);
+    told->verdict = *verdict;
+    bool is_running = verdict->status == OK && verdict->state == RUN_RUNNING;
+    bool is_parked = verdict->status == OK && verdict->state == RUN_SUSPENDED;
+    if (turn->is_keeping && (is_running || is_parked)) note_kept(board, turn, verdict->last_seq);
+    else forget_kept(board, turn->run);
+    if (turn->goes_on && is_running && !board->is_closed) { // [turns-3]
+        map_put(&board->going_on, (uint64_t)turn->run, turn);
+        told = NULL;
+    } else {
+        (void)map_remove(&board->by_token, (uint64_t)turn->token);
+        turn_free(turn);
+    }
+    pthread_mutex_unlock(&board->lock);
+    if (told != NULL) told->done(told);
+}
+
+static HeldTurn *begin_commit(TurnBoard *board, TurnReturn *told, Execution **ret_execution) {
+    pthread_mutex_lock(&board->lock);
+    HeldTurn *turn = held_find(board, told->token);
+    if (turn != NULL) {
+        list_remove(&turn->link);
+        *ret_execution = turn->execution;
+        turn->execution = NULL; // [turns-2] nobody else looks at it from here on
+        turn->told = told;
+        turn->is_keeping = told->is_keeping;
+    }
+    pthread_mutex_unlock(&board->lock);
+    return turn;
+}
+
+// The output could not be read: the holder may say it otherwise.
+static void keep_holding(TurnBoard *board, HeldTurn *turn, Execution *execution) {
+    turn_output_clear(&execution->output);
+    pthread_mutex_lock(&board->lock);
+    turn->execution = execution;
+    turn->told = NULL;
+    list_append(&board->held, &turn->link);
+    bool is_closed = board->is_closed;
+    if (is_closed) {
+        (void)map_remove(&board->by_token, (uint64_t)turn->token);
+        give_back(board, turn);
+    }
+    pthread_mutex_unlock(&board->lock);
+}
+
+Status turns_commit(TurnBoard *board, TurnReturn *told, Diag *diag) {
+    Execution *execution = NULL;
+    HeldTurn *turn = begin_commit(board, told, &execution);
+    if (turn == NULL) return say_fenced(diag);
+    turn_output_clear(&execution->output);
+    Status status = told->read(told, &execution->view, &execution->arena, &execution->output, diag);
+    if (status != OK) {
+        keep_holding(board, turn, execution);
+        return status;
+    }
+    turn->goes_on = execution->output.next == NEXT_CONTINUE;
+    told->board = board;
+    execution->tell = committed;
+    execution->tell_context = told;
+    pthread_mutex_lock(&board->mailbox->lock);
+    list_append(&board->mailbox->executed, &execution->link);
+    mailbox_wake(board->mailbox);
+    pthread_mutex_unlock(&board->mailbox->lock);
+    return OK;
+}

@@ -1,0 +1,285 @@
+"""Workflows whose functions live in another process: /v1/turns, executed by support/code_worker.py."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test", "e2e", "support"))
+sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
+import tap  # noqa: E402
+from code_worker import ContinueAs, Every, Failed, First, Cancelled, Worker  # noqa: E402
+from server import Server, wait_until  # noqa: E402
+
+
+class Turns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        cls.count, cls.url = 0, "http://127.0.0.1:%d" % cls.server.port
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+
+    def setUp(self):
+        type(self).count += 1
+        self.name = f"flow-{self.count}"
+        self.done = []
+
+    def worker(self, function, version="1", **more):
+        worker = Worker(self.url, {(self.name, version): function}, f"{self.id()}-{version}", **more)
+        worker.register()
+        return worker
+
+    def start(self, input=None, **more):
+        answer = self.server.post("/v1/runs", {"workflow": self.name, "input": input, **more})
+        self.assertEqual(answer.status, 201, answer.body)
+        return answer.json["id"]
+
+    def run_of(self, run):
+        return self.server.get(f"/v1/runs/{run}").json
+
+    def has(self, run, *states):
+        return lambda: self.run_of(run)["status"] in states
+
+    def finish(self, worker, run):
+        worker.work(self.has(run, "completed", "failed", "cancelled", "paused"))
+        return self.run_of(run)
+
+    def effect(self, name, result=None):
+        def body():
+            self.done.append(name)
+            return result
+        return body
+
+    def test_a_workflow_of_steps_completes(self):
+        async def order(ctx, input):
+            receipt = await ctx.step("charge", self.effect("charge", {"id": input["card"]}))
+            label = await ctx.step("ship", self.effect("ship", "label"))
+            return {"receipt": receipt, "label": label}
+        worker = self.worker(order)
+        run = self.start({"card": 7})
+        found = self.finish(worker, run)
+        self.assertEqual(found["status"], "completed", found)
+        self.assertEqual(found["result"], {"receipt": {"id": 7}, "label": "label"})
+        self.assertEqual(found["kind"], "code")
+        self.assertEqual(self.done, ["charge", "ship"])
+        steps = self.server.get(f"/v1/runs/{run}/steps").json["items"]
+        self.assertEqual([each["name"] for each in steps], ["charge", "ship"])
+
+    def test_signals_timers_tasks_and_children(self):
+        async def helper(ctx, input):
+            return input + 1
+
+        async def order(ctx, input):
+            await ctx.sleep(0.01)
+            approval = await ctx.signal("approval")
+            sent, child = await Every([ctx.task("mail", {"to": "x"}), ctx.child(self.name + "-child", 41)])
+            return [approval, sent, child]
+        worker = Worker(self.url, {(self.name, "1"): order, (self.name + "-child", "1"): helper}, self.id())
+        worker.register()
+        run = self.start()
+        worker.work(lambda: any(each["on"] == "signal" for each in self.run_of(run)["waits"]))
+        self.assertEqual(self.server.post(f"/v1/runs/{run}/signals/approval", "yes").status, 202)
+        tasks = []
+
+        def do_tasks():
+            tasks.extend(self.server.post("/v1/tasks/claim", {"worker": "w", "names": ["mail"], "max": 1}).json["tasks"])
+            while tasks:
+                task = tasks.pop()
+                self.server.post("/v1/tasks/complete", {"results": [
+                    {"id": task["id"], "token": task["token"], "result": task["input"]}]})
+            return self.run_of(run)["status"] == "completed"
+        worker.work(do_tasks)
+        self.assertEqual(self.run_of(run)["result"], ["yes", {"to": "x"}, 42])
+
+    def test_a_timeout_a_failure_and_the_first_of_several(self):
+        async def order(ctx, input):
+            try:
+                await ctx.signal("never", timeout=0.01)
+            except Failed as error:
+                late = error.error["type"]
+            try:
+                await ctx.step("bad", self.bad)
+            except Failed as error:
+                bad = error.error["message"]
+            place, _ = await First([ctx.signal("other"), ctx.sleep(0.01)])
+            return [late, bad, place]
+        run = self.start_with(order)
+        self.assertEqual(run["result"], ["TimeoutError", "broken", 1])
+
+    def bad(self):
+        self.done.append("bad")
+        raise ValueError("broken")
+
+    def start_with(self, function, input=None):
+        worker = self.worker(function)
+        return self.finish(worker, self.start(input))
+
+    def test_a_step_is_tried_again_after_its_backoff(self):
+        def flaky():
+            self.done.append("flaky")
+            if len(self.done) < 3:
+                raise ValueError("not yet")
+            return len(self.done)
+
+        async def order(ctx, input):
+            return await ctx.step("flaky", flaky, retry={"attempts": 5, "delay": 0.01})
+        run = self.start_with(order)
+        self.assertEqual((run["status"], run["result"], len(self.done)), ("completed", 3, 3))
+
+    def test_a_worker_that_dies_anywhere_loses_and_repeats_nothing_recorded(self):
+        async def order(ctx, input):
+            first = await ctx.step("one", self.effect("one", 1))
+            await ctx.sleep(0.001)
+            second = await ctx.step("two", self.effect("two", 2))
+            both = await Every([ctx.step("three", self.effect("three", 3)), ctx.sleep(0.001)])
+            return [first, second, both[0]]
+        for crash in range(8):
+            self.done.clear()
+            run = None
+            dying = self.worker(order, lease="1h")
+            dying.name += f"-{crash}"
+            dying.crash_after = crash
+            run = self.start()
+            try:
+                dying.work(self.has(run, "completed"))
+            except KeyboardInterrupt:
+                recorded = [each["name"] for each in self.server.get(f"/v1/runs/{run}/steps").json["items"]]
+                before = list(self.done)
+                # Its turns are anybody's when the server learns that it is gone.
+                held = Worker(self.url, dying.workflows, dying.name)
+                self.assertTrue(self.drop(held))
+                found = self.finish(self.worker(order), run)
+                for name in recorded:
+                    self.assertEqual(self.done.count(name), before.count(name), (crash, name))
+            found = self.run_of(run)
+            self.assertEqual((found["status"], found["result"]), ("completed", [1, 2, 3]), crash)
+
+    def drop(self, worker):
+        """A claim that waits and whose connection ends."""
+        import json
+        import socket
+        from urllib.parse import urlparse
+        at = urlparse(self.url)
+        body = json.dumps({"worker": worker.name, "workflows": [{"name": "idle", "version": "1"}], "wait": "30s"})
+        Worker(self.url, {("idle", "1"): None}, "x").register()
+        with socket.create_connection((at.hostname, at.port)) as connection:
+            connection.sendall((f"POST /v1/turns/claim HTTP/1.1\r\nhost: {at.netloc}\r\ncontent-type: application/json\r\n"
+                                f"content-length: {len(body)}\r\n\r\n{body}").encode())
+            wait_until(lambda: True)
+        return True
+
+    def test_code_that_has_changed_pauses_the_run_and_the_right_code_goes_on(self):
+        async def before(ctx, input):
+            await ctx.step("a", self.effect("a"))
+            await ctx.signal("go")
+            return "done"
+
+        async def after(ctx, input):
+            await ctx.step("b", self.effect("b"))
+            await ctx.signal("go")
+            return "done"
+        worker = self.worker(before)
+        run = self.start()
+        worker.work(self.has(run, "suspended"))
+        worker.workflows = {(self.name, "1"): after}
+        self.server.post(f"/v1/runs/{run}/signals/go", None)
+        worker.work(self.has(run, "paused"))
+        reason = self.run_of(run)["pause_reason"]
+        self.assertEqual(reason["type"], "NondeterminismError")
+        worker.workflows = {(self.name, "1"): before}
+        self.server.post(f"/v1/runs/{run}/resume", {})
+        self.assertEqual(self.finish(worker, run)["result"], "done")
+
+    def test_a_run_stays_on_its_version_and_waits_for_somebody_who_has_it(self):
+        async def first(ctx, input):
+            await ctx.signal("go")
+            return "first"
+
+        async def second(ctx, input):
+            return "second"
+        old = self.worker(first)
+        run = self.start()
+        old.work(self.has(run, "suspended"))
+        new = self.worker(second, "2")
+        self.assertEqual(self.finish(new, self.start())["result"], "second")
+        self.server.post(f"/v1/runs/{run}/signals/go", None)
+        self.assertEqual(new.claim(), [])
+        self.assertEqual(self.finish(old, run)["result"], "first")
+
+    def test_two_holders_are_told_apart(self):
+        async def order(ctx, input):
+            return await ctx.step("once", self.effect("once", 1))
+        worker = self.worker(order, lease="100ms")
+        run = self.start()
+        turns = []
+        wait_until(lambda: turns.extend(worker.claim(wait="100ms")) or turns)
+        again = []
+        wait_until(lambda: again.extend(worker.claim(wait="100ms")) or again)
+        self.assertNotEqual(turns[0]["turn"], again[0]["turn"])
+        entry = {"kind": "step", "op": 1, "name": "once", "result": 1}
+        body = {"turn": turns[0]["turn"], "entries": [entry], "outcome": "running"}
+        late = worker.post("/v1/turns/commit", {"turns": [body]})["turns"][0]
+        self.assertEqual((late["status"], late["code"]), ("fenced", "TURN_FENCED"))
+        self.assertEqual(self.server.get(f"/v1/runs/{run}/steps").json["items"], [])
+
+    def test_a_cancelled_run_cleans_up(self):
+        async def order(ctx, input):
+            try:
+                await ctx.signal("never")
+            except Cancelled:
+                await ctx.step("clean", self.effect("clean"))
+                raise
+        worker = self.worker(order)
+        run = self.start()
+        worker.work(self.has(run, "suspended"))
+        self.server.post(f"/v1/runs/{run}/cancel", {})
+        self.assertEqual(self.finish(worker, run)["status"], "cancelled")
+        self.assertEqual(self.done, ["clean"])
+
+    def test_continue_as_begins_with_an_empty_journal(self):
+        async def count(ctx, input):
+            await ctx.step("count", self.effect(input))
+            if input < 3:
+                raise ContinueAs(input + 1)
+            return input
+        self.assertEqual(self.start_with(count, 1)["result"], 3)
+        self.assertEqual(self.done, [1, 2, 3])
+
+    def test_rewind_takes_the_steps_again(self):
+        async def order(ctx, input):
+            await ctx.step("a", self.effect("a"))
+            await ctx.step("b", self.effect("b"))
+            await ctx.signal("go")
+        worker = self.worker(order)
+        run = self.start()
+        worker.work(self.has(run, "suspended"))
+        answer = self.server.post(f"/v1/runs/{run}/rewind", {"step": "b"})
+        self.assertEqual(answer.status, 200, answer.body)
+        worker.work(lambda: self.done == ["a", "b", "b"])
+        worker.work(self.has(run, "suspended"))
+
+    def test_what_cannot_be_read_is_refused_and_the_turn_kept(self):
+        async def order(ctx, input):
+            return 1
+        worker = self.worker(order)
+        run = self.start()
+        turns = []
+        wait_until(lambda: turns.extend(worker.claim(wait="100ms")) or turns)
+        token = turns[0]["turn"]
+        for said in ({"outcome": "dancing"}, {"outcome": "suspended", "waits": []},
+                     {"outcome": "suspended", "waits": [{"op": 1, "on": "task"}]},
+                     {"outcome": "completed", "waits": []},
+                     {"outcome": "running", "entries": [{"kind": "step", "name": "x"}]},
+                     {"outcome": "running", "entries": [{"kind": "task", "op": 1, "name": "x", "options": {"tiemout": 1}}]},
+                     {"outcome": "running", "entries": [{"kind": "mark", "name": "x", "valve": 1}]}):
+            verdict = worker.post("/v1/turns/commit", {"turns": [{"turn": token, **said}]})["turns"][0]
+            self.assertEqual(verdict["status"], "refused", (said, verdict))
+        self.assertEqual(self.server.get(f"/v1/runs/{run}/steps").json["items"], [])
+        verdict = worker.post("/v1/turns/commit", {"turns": [{"turn": token, "outcome": "completed", "result": 1}]})
+        self.assertEqual(verdict["turns"][0]["status"], "accepted")
+        self.assertEqual(worker.post("/v1/turns/heartbeat", {"turns": [{"turn": token}]})["turns"][0]["status"], "fenced")
+
+
+if __name__ == "__main__":
+    tap.main()
