@@ -44,7 +44,7 @@ class DashboardSources(unittest.TestCase):
             self.assertIn("'src/%s'" % os.path.basename(path), known)
 
     def test_no_package_names_a_host(self):
-        for folder in (UI, os.path.join(SOURCE, "test", "browser")):
+        for folder in (UI, os.path.join(SOURCE, "test", "browser"), os.path.join(SOURCE, "bench", "peers")):
             lock = json.loads(text_of(os.path.join(folder, "package-lock.json")))
             for name, package in lock["packages"].items():
                 self.assertNotIn("resolved", package, name)
