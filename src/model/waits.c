@@ -148,14 +148,36 @@ Status wait_set_decode(Arena *arena, Str bytes, WaitSet *ret_set) {
     if (count > LIMIT_WAITS_PER_RUN || count > bytes_left(&reader) / WAITS_ITEM_SIZE_MIN) {
         return ERR_CORRUPT;
     }
-    WaitSet set = {.mode = mode, .count = (size_t)count};
+    WaitSet set = {.mode = mode, .count = (size_t)count, .is_ascending = true};
     set.items = ARENA_ARRAY(arena, WaitItem, set.count);
     for (size_t i = 0; i < set.count; i++) {
         if (!item_decode(arena, &reader, &set.items[i])) return ERR_CORRUPT;
+        if (i > 0 && set.items[i].target <= set.items[i - 1].target) set.is_ascending = false;
     }
     if (bytes_left(&reader) != 0) return ERR_CORRUPT;
     *ret_set = set;
     return OK;
+}
+
+static bool item_is(const WaitItem *item, WaitKind kind, int64_t target) {
+    return item->kind == (int64_t)kind && item->target == target;
+}
+
+static const WaitItem *find_ascending(const WaitSet *set, WaitKind kind, int64_t target) {
+    size_t low = 0, high = set->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->items[middle].target < target) low = middle + 1;
+        else high = middle;
+    }
+    return low < set->count && item_is(&set->items[low], kind, target) ? &set->items[low] : NULL;
+}
+
+const WaitItem *wait_set_find(const WaitSet *set, WaitKind kind, int64_t target) {
+    if (set->is_ascending) return find_ascending(set, kind, target);
+    for (size_t i = 0; i < set->count; i++)
+        if (item_is(&set->items[i], kind, target)) return &set->items[i];
+    return NULL;
 }
 
 int64_t wait_set_deadline(const WaitSet *set) {

@@ -52,10 +52,15 @@ typedef struct WaitSet {
     int64_t mode; // WaitMode
     WaitItem *items;
     size_t count;
+    // Each target is above the one before it, as those of tasks that were queued together are.
+    // Known of sets that were decoded; false otherwise.
+    bool is_ascending;
 } WaitSet;
 
 bool wait_item_has_good_group(const WaitItem *item);
 bool wait_item_has_target(const WaitItem *item); // WAIT_CHILD, WAIT_TASK
+// The first item of that kind and target; NULL = there is none.
+const WaitItem *wait_set_find(const WaitSet *set, WaitKind kind, int64_t target);
 // Is it a wait for something of that name? Tasks are known by id and by name, children by id and by
 // workflow.
 bool wait_item_is_called(const WaitItem *item, Str name);

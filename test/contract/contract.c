@@ -325,7 +325,8 @@ WaitItem with_filter(WaitItem item, const char *filter) {
 }
 
 void set_waits(World *world, Op *op, WaitMode mode, const WaitItem *items, size_t count) {
-    op->in.turn.waits = (WaitSet){mode, ARENA_ARRAY(&world->arena, WaitItem, count), count};
+    op->in.turn.waits = (WaitSet){
+        .mode = mode, .items = ARENA_ARRAY(&world->arena, WaitItem, count), .count = count};
     for (size_t i = 0; i < count; i++) {
         op->in.turn.waits.items[i] = items[i];
         op->in.turn.waits.items[i].slot = (int64_t)i;

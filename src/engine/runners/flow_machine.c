@@ -45,8 +45,9 @@ FlowPending *flow_machine_find(FlowMachine *machine, int64_t id) {
         if (machine->pending.data[middle].id < id) low = middle + 1;
         else high = middle;
     }
-    bool is_found = low < machine->pending.count && machine->pending.data[low].id == id;
-    return is_found ? &machine->pending.data[low] : NULL;
+    if (low == machine->pending.count) return NULL;
+    FlowPending *found = &machine->pending.data[low];
+    return found->id == id && !found->is_settled ? found : NULL;
 }
 
 void flow_machine_add(FlowMachine *machine, const FlowPending *pending) {
@@ -58,14 +59,23 @@ void flow_machine_add(FlowMachine *machine, const FlowPending *pending) {
     vec_push(&machine->pending, copy);
 }
 
-void flow_machine_remove(FlowMachine *machine, int64_t id) {
+static void close_places(FlowMachine *machine) {
+    size_t kept = 0;
+    for (size_t i = 0; i < machine->pending.count; i++) {
+        if (machine->pending.data[i].is_settled) continue;
+        machine->pending.data[kept++] = machine->pending.data[i];
+    }
+    machine->pending.count = kept;
+    machine->settled_count = 0;
+}
+
+void flow_machine_remove(FlowMachine *machine, int64_t id) { // [flow-machine-2]
     FlowPending *found = flow_machine_find(machine, id);
     if (found == NULL) return;
     free_pending(found);
-    size_t place = (size_t)(found - machine->pending.data);
-    size_t after = machine->pending.count - place - 1;
-    memmove(found, found + 1, after * sizeof(FlowPending));
-    machine->pending.count--;
+    *found = (FlowPending){.is_settled = true, .id = id};
+    machine->settled_count++;
+    if (machine->settled_count * 2 >= machine->pending.count) close_places(machine);
 }
 
 static FlowStateEntry *find_state(const FlowMachine *machine, Str key) {
@@ -112,6 +122,7 @@ static void write_pending(Buf *buf, const FlowPending *pending) {
 }
 
 Status flow_machine_snapshot(FlowMachine *machine, Buf *ret_bytes, Diag *diag) {
+    close_places(machine);
     bytes_put_u8(ret_bytes, MACHINE_VERSION);
     bytes_put_varint(ret_bytes, machine->pending.count);
     for (size_t i = 0; i < machine->pending.count; i++)

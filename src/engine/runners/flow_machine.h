@@ -5,7 +5,9 @@
 //
 //   [flow-machine-1] A snapshot is self-contained: table and VM in one string, with a version in
 //        front.
-//   [flow-machine-2] An awaitable stays in the table until it is settled.
+//   [flow-machine-2] An awaitable stays in the table until it is settled. Places of settled ones
+//        are closed when they are half of the table: a thousand results that come together cost a
+//        thousand steps, not a thousand times the table.
 #pragma once
 #include "base/containers/vec.h"
 #include "base/env.h"
@@ -14,6 +16,7 @@
 #include "model/waits.h"
 
 typedef struct FlowPending { // one awaitable; strings are owned by the machine
+    bool is_settled;         // an empty place: only `id` counts
     WaitKind kind;
     int64_t id;             // the VM's number for it
     int64_t deadline_at_ms; // timers and time-outs; 0 = none
@@ -25,7 +28,8 @@ typedef struct FlowPending { // one awaitable; strings are owned by the machine
 
 typedef struct FlowMachine {
     FlowVm *vm;
-    VEC(FlowPending) pending;
+    VEC(FlowPending) pending;         // ascending by id
+    size_t settled_count;             // empty places in it
     VEC(struct FlowStateEntry) state; // State.set: what the script may get back
     int64_t keep_snapshots;           // of its run; not part of the snapshot
     int64_t idle_timeout_ms;          // likewise; see FlowConfig

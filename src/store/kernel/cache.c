@@ -11,11 +11,13 @@
 #include "base/memory.h"
 
 enum {
-    CACHED_RUN_MAX = 256 << 10,    // a run with a larger wait set is left out
+    CACHED_RUN_PART = 4,           // a wait set may take so much of the cache: one quarter
+    CACHED_RUN_MIN = 256 << 10,    // bytes; but this much in any case
     CACHED_SNAPSHOT_MAX = 2 << 10, // bytes; a larger one is read again when it is needed
     CACHED_TASK_MAX = 4 << 10,     // bytes of text; a larger task is left out
     CACHED_ZONES_MAX = 64,
-    CACHED_WAITS_MIN = 512, // bytes; a smaller set is decoded as fast as it is found
+    CACHED_WAITS_MIN = 512,   // bytes; a smaller set is decoded as fast as it is found
+    KEPT_WAITS_MAX = 2 << 20, // bytes of sets that a batch leaves for the next one
 };
 
 const Str RUN_SNAPSHOT_KEPT = {"", 0};
@@ -145,9 +147,15 @@ Str run_cache_snapshot(const RunCache *cache, int64_t key) {
     return entry ? entry->snapshot : STR_NULL;
 }
 
+// A run that waits for ten thousand tasks is looked at once for each of them: reading its wait set
+// from the store every time would make the last task as dear as all before it together.
+static bool run_cache_has_room(const RunCache *cache, size_t waits_size) {
+    return waits_size <= CACHED_RUN_MIN || waits_size <= cache->max_size / CACHED_RUN_PART;
+}
+
 CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts) {
     CachedRun *entry = map_get(&cache->by_key, (uint64_t)row->key);
-    if (row->waits.len > CACHED_RUN_MAX) {
+    if (!run_cache_has_room(cache, row->waits.len)) {
         if (entry) run_cache_free_entry(cache, entry);
         return NULL;
     }
@@ -365,27 +373,50 @@ void wait_cache_init(WaitCache *cache) {
 
 void wait_cache_done(WaitCache *cache) { arena_done(&cache->arena); }
 
-void wait_cache_clear(WaitCache *cache) {
-    arena_reset(&cache->arena);
-    cache->size = cache->next = 0;
-    memset(cache->entries, 0, sizeof(cache->entries));
+void wait_cache_begin(WaitCache *cache) {
+    if (cache->size > KEPT_WAITS_MAX) {
+        arena_reset(&cache->arena);
+        cache->size = cache->next = 0;
+        memset(cache->entries, 0, sizeof(cache->entries));
+    }
+    for (size_t i = 0; i < CACHED_WAIT_SETS; i++) cache->entries[i].is_checked = false;
+}
+
+static const CachedWaits *wait_cache_find(WaitCache *cache, const RunRow *row) {
+    for (size_t i = 0; i < CACHED_WAIT_SETS; i++) {
+        CachedWaits *entry = &cache->entries[i];
+        if (entry->run != row->key || entry->generation != row->generation) continue;
+        if (!entry->is_checked && !str_equal(entry->bytes, row->waits)) continue;
+        entry->is_checked = true;
+        return entry;
+    }
+    return NULL;
 }
 
 Status wait_cache_get(WaitCache *cache, const RunRow *row, Arena *scratch, WaitSet *ret_set) {
     bool is_worth_it = row->waits.len >= CACHED_WAITS_MIN &&
                        cache->size + row->waits.len <= LIMIT_WAIT_CACHE_SIZE; // [cache-3]
-    for (size_t i = 0; i < CACHED_WAIT_SETS; i++) {
-        const CachedWaits *entry = &cache->entries[i];
-        if (entry->run != row->key || entry->generation != row->generation) continue;
-        *ret_set = entry->set;
+    const CachedWaits *found = wait_cache_find(cache, row);
+    if (found) {
+        *ret_set = found->set;
         return OK;
     }
     if (!is_worth_it) return wait_set_decode(scratch, row->waits, ret_set);
+    cache->size += row->waits.len; // a damaged one takes room as well
     TRY(wait_set_decode(&cache->arena, row->waits, ret_set));
-    cache->size += row->waits.len;
     cache->entries[cache->next++ % CACHED_WAIT_SETS] =
-        (CachedWaits){row->key, row->generation, *ret_set};
+        (CachedWaits){.run = row->key,
+                      .generation = row->generation,
+                      .is_checked = true,
+                      .bytes = arena_str(&cache->arena, row->waits),
+                      .set = *ret_set};
     return OK;
+}
+
+Str wait_cache_bytes(WaitCache *cache, const RunRow *row, Arena *scratch) {
+    if (row->waits.len < CACHED_WAITS_MIN) return arena_str(scratch, row->waits);
+    const CachedWaits *found = wait_cache_find(cache, row);
+    return found ? found->bytes : arena_str(scratch, row->waits);
 }
 
 void zone_cache_init(ZoneCache *cache) { strmap_init(&cache->by_name); }

@@ -152,29 +152,36 @@ CachedQueue *queue_cache_find(const QueueCache *cache, Str name);
 CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_stored);
 
 // The wait sets of a few parked runs, decoded: a thousand completions for one run look into it a
-// thousand times. A set is known by its run and generation, and lives as long as the batch.
+// thousand times. In a batch a set is known by its run and generation; the first look of a later
+// batch compares the bytes it was decoded from, so a set that was rolled back is never taken for
+// the one that came in its place.
 enum { CACHED_WAIT_SETS = 4 };
 
 typedef struct CachedWaits {
     int64_t run; // 0 = none
     int64_t generation;
+    bool is_checked; // it is this batch's
+    Str bytes;       // what it was decoded from
     WaitSet set;
 } CachedWaits;
 
 typedef struct WaitCache {
     Arena arena;
-    size_t size; // bytes decoded in this batch
+    size_t size; // bytes decoded since it was cleared
     CachedWaits entries[CACHED_WAIT_SETS];
     size_t next;
 } WaitCache;
 
 void wait_cache_init(WaitCache *cache);
 void wait_cache_done(WaitCache *cache);
-void wait_cache_clear(WaitCache *cache); // between batches
+void wait_cache_begin(WaitCache *cache); // a batch
 // Decodes row->waits, or finds it decoded; what it answers lives until the batch ends, or in
 // `scratch`. ERR_CORRUPT when it cannot be read.
 MUST_CHECK Status wait_cache_get(WaitCache *cache, const RunRow *row, Arena *scratch,
                                  WaitSet *ret_set);
+// The text of row->waits that lives until the batch ends, if its set is decoded here; otherwise a
+// copy in `scratch`.
+Str wait_cache_bytes(WaitCache *cache, const RunRow *row, Arena *scratch);
 
 typedef struct ZoneCache {
     StrMap by_name; // TimeZone

@@ -286,7 +286,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantin
     if (status == OK) status = mark_check(kernel, ERR_UNAVAILABLE, &kernel->rows_diag);
     memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
     run_cache_begin(&kernel->runs);
-    wait_cache_clear(&kernel->waits);
+    wait_cache_begin(&kernel->waits);
     uint64_t stored_counters = kernel->stored_counters;
     if (status == OK)
         status = quarantined ? quarantine_apply(kernel, quarantined) : batch_apply(kernel);

@@ -181,6 +181,21 @@ static void a_group_wakes_its_run_once(void **state) {
     assert_int_equal(load.log[0].slot, TASKS - 1);
 }
 
+static void a_group_may_settle_in_any_order(void **state) {
+    enum { STRIDE = 37 }; // has no factor in common with TASKS: it comes by each of them once
+    World *world = *state;
+    park_on_group(world, TASKS, WAIT_QUIET_OK, NULL);
+    const TaskRow *tasks = lease_group(world, TASKS);
+    for (int i = 0; i < TASKS; i++) {
+        assert_state(world, "r", RUN_SUSPENDED);
+        complete_one(world, &tasks[i * STRIDE % TASKS]);
+        assert_int_equal(world->batch.out.ready_count, i == TASKS - 1);
+    }
+    const ReadyRun *ready = &world->batch.out.ready[0];
+    assert_int_equal(ready->resolved_count, TASKS);
+    for (int i = 0; i < TASKS; i++) assert_int_equal(ready->resolved[i].slot, i * STRIDE % TASKS);
+}
+
 static void what_is_not_quiet_wakes_at_once(void **state) {
     World *world = *state;
     park_on_group(world, 4, WAIT_QUIET_OK, NULL);
@@ -312,6 +327,7 @@ int contract_resume(void) {
         CASE(completions_one_by_one_leave_one_resume_task),
         CASE(tasks_nobody_waits_for_wake_nobody),
         CASE(a_group_wakes_its_run_once),
+        CASE(a_group_may_settle_in_any_order),
         CASE(what_is_not_quiet_wakes_at_once),
         CASE(failures_may_be_the_quiet_ones),
         CASE(another_wake_brings_what_was_quiet),

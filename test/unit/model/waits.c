@@ -192,15 +192,19 @@ static void the_deadline_is_the_earliest_that_is_set(void **state) {
     WaitItem items[] = {{.kind = WAIT_SIGNAL},
                         {.kind = WAIT_TIMER, .deadline_at_ms = 50},
                         {.kind = WAIT_EVENT, .deadline_at_ms = 20}};
-    assert_int_equal(wait_set_deadline(&(WaitSet){WAIT_FIRST, items, 3}), 20);
-    assert_int_equal(wait_set_deadline(&(WaitSet){WAIT_FIRST, items, 2}), 50);
-    assert_int_equal(wait_set_deadline(&(WaitSet){WAIT_FIRST, items, 1}), 0);
-    assert_int_equal(wait_set_deadline(&(WaitSet){WAIT_FIRST, NULL, 0}), 0);
+    assert_int_equal(wait_set_deadline(&(WaitSet){.mode = WAIT_FIRST, .items = items, .count = 3}),
+                     20);
+    assert_int_equal(wait_set_deadline(&(WaitSet){.mode = WAIT_FIRST, .items = items, .count = 2}),
+                     50);
+    assert_int_equal(wait_set_deadline(&(WaitSet){.mode = WAIT_FIRST, .items = items, .count = 1}),
+                     0);
+    assert_int_equal(wait_set_deadline(&(WaitSet){.mode = WAIT_FIRST, .items = NULL, .count = 0}),
+                     0);
 }
 
 static bool is_idle(WaitKind first, WaitKind second) {
     WaitItem items[] = {{.kind = first}, {.kind = second}};
-    return wait_set_is_idle(&(WaitSet){WAIT_FIRST, items, 2});
+    return wait_set_is_idle(&(WaitSet){.mode = WAIT_FIRST, .items = items, .count = 2});
 }
 
 static void idle_needs_an_outside_wait_and_nothing_under_way(void **state) {
@@ -212,7 +216,39 @@ static void idle_needs_an_outside_wait_and_nothing_under_way(void **state) {
     assert_false(is_idle(WAIT_SIGNAL, WAIT_RETRY));
     assert_false(is_idle(WAIT_TASK, WAIT_EVENT));
     assert_false(is_idle(WAIT_CHILD, WAIT_TIMER));
-    assert_false(wait_set_is_idle(&(WaitSet){WAIT_FIRST, NULL, 0}));
+    assert_false(wait_set_is_idle(&(WaitSet){.mode = WAIT_FIRST, .items = NULL, .count = 0}));
+}
+
+// A set of waits for tasks of these targets, as it comes back from the store.
+static WaitSet stored_set(Arena *arena, const int64_t *targets, size_t count) {
+    WaitSet set = {.mode = WAIT_EACH, .items = ARENA_ARRAY(arena, WaitItem, count), .count = count};
+    for (size_t i = 0; i < count; i++)
+        set.items[i] = (WaitItem){.kind = WAIT_TASK, .slot = (int64_t)i, .target = targets[i]};
+    WaitSet stored;
+    assert_int_equal(wait_set_decode(arena, wait_set_encode(arena, &set), &stored), OK);
+    return stored;
+}
+
+static void a_target_is_found_in_any_order_of_the_set(void **state) {
+    static const int64_t orders[][5] = {{2, 4, 6, 8, 10}, {10, 8, 6, 4, 2}, {6, 10, 2, 8, 4}};
+    for (size_t i = 0; i < COUNT_OF(orders); i++) {
+        WaitSet set = stored_set(*state, orders[i], 5);
+        assert_int_equal(set.is_ascending, i == 0);
+        for (int64_t place = 0; place < 5; place++) {
+            const WaitItem *found = wait_set_find(&set, WAIT_TASK, orders[i][place]);
+            assert_non_null(found);
+            assert_int_equal(found->slot, place);
+            assert_null(wait_set_find(&set, WAIT_CHILD, orders[i][place]));
+            assert_null(wait_set_find(&set, WAIT_TASK, orders[i][place] + 1));
+        }
+        assert_null(wait_set_find(&set, WAIT_TASK, 0));
+    }
+}
+
+static void of_two_waits_for_one_task_the_first_is_found(void **state) {
+    WaitSet set = stored_set(*state, (int64_t[]){1, 5, 5, 5, 9}, 5);
+    assert_false(set.is_ascending);
+    assert_int_equal(wait_set_find(&set, WAIT_TASK, 5)->slot, 1);
 }
 
 static void wait_kinds_have_names(void **state) {
@@ -238,6 +274,8 @@ int main(void) {
         WAITS_TEST(damaged_bytes_never_do_more_than_fail),
         WAITS_TEST(the_deadline_is_the_earliest_that_is_set),
         WAITS_TEST(idle_needs_an_outside_wait_and_nothing_under_way),
+        WAITS_TEST(a_target_is_found_in_any_order_of_the_set),
+        WAITS_TEST(of_two_waits_for_one_task_the_first_is_found),
         WAITS_TEST(wait_kinds_have_names),
     };
     return cmocka_run_group_tests_name("model waits", tests, NULL, NULL);

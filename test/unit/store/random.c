@@ -241,7 +241,9 @@ static void fill_turn(Builder *b, Op *op) {
     *turn->events = any_event(b);
     if (roll(b, 3) == 0) turn->snapshot = STR("snapshot");
     size_t count = 1 + roll(b, 4);
-    turn->waits = (WaitSet){1 + (int64_t)roll(b, 2), ARENA_ARRAY(arena, WaitItem, count), count};
+    turn->waits = (WaitSet){.mode = 1 + (int64_t)roll(b, 2),
+                            .items = ARENA_ARRAY(arena, WaitItem, count),
+                            .count = count};
     for (size_t i = 0; i < count; i++) {
         turn->waits.items[i] = any_item(b, turn);
         turn->waits.items[i].slot = (int64_t)i;

@@ -171,7 +171,8 @@ static Op *turn(World *world, Claimed claim, TurnNext next) {
 }
 
 static void set_waits(World *world, Op *op, WaitMode mode, const WaitItem *items, size_t count) {
-    op->in.turn.waits = (WaitSet){mode, ARENA_ARRAY(&world->arena, WaitItem, count), count};
+    op->in.turn.waits = (WaitSet){
+        .mode = mode, .items = ARENA_ARRAY(&world->arena, WaitItem, count), .count = count};
     memcpy(op->in.turn.waits.items, items, count * sizeof(WaitItem));
     for (size_t i = 0; i < count; i++) op->in.turn.waits.items[i].slot = (int64_t)i;
 }

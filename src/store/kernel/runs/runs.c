@@ -40,7 +40,7 @@ static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run
     RunRow row = cached->row;
     for (size_t i = 0; i < RUN_TEXT_COUNT; i++)
         *run_text(&row, i) = arena_str(arena, *run_text(&row, i));
-    row.waits = arena_str(arena, row.waits);
+    row.waits = wait_cache_bytes(&kernel->waits, &row, arena);
     run_set_loaded(ret_run, &row, &cached->facts);
 }
 

@@ -187,22 +187,29 @@ static int64_t claim_max(const Op *op) {
     return op->in.claim_tasks.max < limit ? op->in.claim_tasks.max : limit;
 }
 
-// Who does a task is told whose it is; so nobody has to read its run for that.
+static Status name_run(Kernel *kernel, int64_t key, TaskRun *ret_run) {
+    Run run;
+    *ret_run = (TaskRun){0};
+    if (key == 0) return OK;
+    ArenaMark mark = arena_mark(&kernel->scratch);
+    Status status = run_load(kernel, key, &run);
+    if (status == OK)
+        *ret_run =
+            (TaskRun){kernel_answer(kernel, run.row.id), kernel_answer(kernel, run.row.tags)};
+    arena_rewind(&kernel->scratch, mark);
+    return status == ERR_NOT_FOUND ? OK : status;
+}
+
+// Who does a task is told whose it is; so nobody has to read its run for that. Tasks of one run are
+// claimed side by side: it is looked up for the first of them.
 static Status name_runs(Kernel *kernel, Op *op) {
     size_t count = op->out.claim_tasks.task_count;
     const TaskRow *claimed = op->out.claim_tasks.tasks;
     TRY(kernel_expect_runs(kernel, claimed, count));
-    op->out.claim_tasks.runs = ARENA_ARRAY(kernel->batch->arena, TaskRun, count);
+    TaskRun *runs = op->out.claim_tasks.runs = ARENA_ARRAY(kernel->batch->arena, TaskRun, count);
     for (size_t i = 0; i < count; i++) {
-        if (claimed[i].run == 0) continue;
-        Run run;
-        ArenaMark mark = arena_mark(&kernel->scratch);
-        Status status = run_load(kernel, claimed[i].run, &run);
-        if (status != ERR_NOT_FOUND) TRY(status);
-        if (status == OK)
-            op->out.claim_tasks.runs[i] =
-                (TaskRun){kernel_answer(kernel, run.row.id), kernel_answer(kernel, run.row.tags)};
-        arena_rewind(&kernel->scratch, mark);
+        if (i > 0 && claimed[i].run == claimed[i - 1].run) runs[i] = runs[i - 1];
+        else TRY(name_run(kernel, claimed[i].run, &runs[i]));
     }
     return OK;
 }

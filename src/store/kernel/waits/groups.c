@@ -19,12 +19,13 @@ bool outcome_is_quiet(const WaitItem *item, Outcome outcome) {
     return outcome == OUTCOME_ERROR && (item->quiet & WAIT_QUIET_ERROR);
 }
 
-// Begins behind the item that settled: those that follow it are mostly open, so the first look
-// decides.
+// Looks at the neighbours of the item that settled, those behind and those before it in turn:
+// things settle mostly in one direction or the other, so the first or the second look decides.
 Status group_has_open(Kernel *kernel, Run *run, const WaitSet *set, size_t place, bool *ret_is_it) {
     *ret_is_it = false;
-    for (size_t i = 1; i < set->count && !*ret_is_it; i++) {
-        const WaitItem *item = &set->items[(place + i) % set->count];
+    for (size_t i = 2; i <= set->count && !*ret_is_it; i++) {
+        size_t distance = i / 2, ahead = i % 2 == 0 ? distance : set->count - distance;
+        const WaitItem *item = &set->items[(place + ahead) % set->count];
         bool is_settled;
         if (item->group != set->items[place].group) continue;
         ArenaMark mark = arena_mark(&kernel->scratch);

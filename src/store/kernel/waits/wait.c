@@ -446,14 +446,6 @@ Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t
     return run_make_ready(kernel, run, resolved);
 }
 
-static const WaitItem *wait_find(const WaitSet *set, WaitKind kind, int64_t target) {
-    for (size_t i = 0; i < set->count; i++) {
-        const WaitItem *item = &set->items[i];
-        if (item->kind == (int64_t)kind && item->target == target) return item;
-    }
-    return NULL;
-}
-
 // Delivers to the run `key` if it is parked on an item of that kind and target.
 static Status deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t target,
                              const Delivery *delivery) {
@@ -466,7 +458,7 @@ static Status deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t
     TRY(run_waits(kernel, &run, &set));
     Delivery found = *delivery;
     bool is_quiet = false;
-    found.item = wait_find(&set, kind, target);
+    found.item = wait_set_find(&set, kind, target);
     if (!found.item) return idle_look_again(kernel, &run, &set);
     if (outcome_is_quiet(found.item, found.outcome)) {
         TRY(group_has_open(kernel, &run, &set, (size_t)(found.item - set.items), &is_quiet));
