@@ -182,8 +182,14 @@ static Status expect_logs(Reads *reads, const RunLoadReply *replies, size_t coun
     return expect_all(reads, scans, scan_count);
 }
 
-static Status load_parent_id(Reads *reads, RunLoad *load) {
+// Children of one parent are loaded side by side. Its row is read for the first of them, because it
+// may be large: it has what the parent waits for.
+static Status load_parent_id(Reads *reads, RunLoad *load, const RunLoadReply *before) {
     if (load->run.parent == 0) return OK;
+    if (before && before->status == OK && before->load.run.parent == load->run.parent) {
+        load->parent_id = before->load.parent_id;
+        return OK;
+    }
     RunRow wanted = {.key = load->run.parent}, parent;
     Status status = rows_get(reads->rows, TABLE_RUNS, &wanted, reads->arena, &parent);
     if (status == OK) load->parent_id = parent.id;
@@ -205,7 +211,8 @@ Status read_run_loads(Reads *reads, RunKeys which, RunLoads *ret_loads) { // [re
         if (is_cut) return OK;
         if (reply->status != OK) continue;
         reply->status = load_log(reads, &reply->load);
-        if (reply->status == OK) reply->status = load_parent_id(reads, &reply->load);
+        if (reply->status == OK)
+            reply->status = load_parent_id(reads, &reply->load, i > 0 ? reply - 1 : NULL);
         if (!is_of_run(reply->status)) return reply->status;
         if (reply->status != OK) reply->diag = *reads->diag;
     }

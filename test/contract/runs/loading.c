@@ -78,20 +78,35 @@ static void script_is_loaded_with_its_snapshot_and_what_that_has_not_seen(void *
     assert_text(loads.replies[1].load.log[0].data, "7");
 }
 
+static int64_t start_child(World *world, Claimed parent, const char *id) {
+    Op *op = turn(world, parent, NEXT_CONTINUE);
+    op->in.turn.children = ARENA_NEW(&world->arena, RunSpec);
+    op->in.turn.children[0] = spec_of(id);
+    op->in.turn.child_count = 1;
+    op_run(world, op, OK);
+    return op->out.turn.child_keys[0];
+}
+
 static void child_comes_with_the_id_of_its_parent(void **state) {
     World *world = *state;
     Claimed parent = create(world, "parent");
-    Op *op = turn(world, parent, NEXT_CONTINUE);
-    op->in.turn.children = ARENA_NEW(&world->arena, RunSpec);
-    op->in.turn.children[0] = spec_of("child");
-    op->in.turn.child_count = 1;
-    op_run(world, op, OK);
-    int64_t keys[] = {op->out.turn.child_keys[0], parent.run};
+    int64_t keys[] = {start_child(world, parent, "child"), parent.run};
     RunLoads loads = load_runs(world, keys, 2);
     assert_text(loads.replies[0].load.run.id, "child");
     assert_text(loads.replies[0].load.parent_id, "parent");
     assert_text(loads.replies[1].load.run.id, "parent");
     assert_text(loads.replies[1].load.parent_id, NULL);
+}
+
+static void children_side_by_side_come_with_the_id_of_their_own_parent(void **state) {
+    World *world = *state;
+    Claimed one = create(world, "one"), two = create(world, "two");
+    int64_t keys[] = {
+        start_child(world, one, "a"), start_child(world, one, "b"), one.run,
+        start_child(world, one, "c"), start_child(world, two, "d"), start_child(world, two, "e")};
+    static const char *const parents[] = {"one", "one", NULL, "one", "two", "two"};
+    RunLoads loads = load_runs(world, keys, 6);
+    for (int i = 0; i < 6; i++) assert_text(loads.replies[i].load.parent_id, parents[i]);
 }
 
 static void run_that_is_not_there_answers_for_itself(void **state) {
@@ -111,6 +126,7 @@ int contract_loading(void) {
         CASE(each_run_is_answered_as_if_it_were_alone),
         CASE(script_is_loaded_with_its_snapshot_and_what_that_has_not_seen),
         CASE(child_comes_with_the_id_of_its_parent),
+        CASE(children_side_by_side_come_with_the_id_of_their_own_parent),
         CASE(run_that_is_not_there_answers_for_itself),
     };
     return run_group("loading", tests);
