@@ -88,3 +88,19 @@ double timers_late(abide_engine *engine, const char *workflow, int64_t count) {
     clock_gettime(CLOCK_REALTIME, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 - (double)at / 1000;
 }
+
+int load_quick(abide_call *call, const char *input) {
+    (void)input;
+    return abide_return(call, "{\"ok\":true}");
+}
+
+int load_chain(abide_ctx *ctx, const char *input) {
+    long count = strtol(input, NULL, 10);
+    for (long i = 0; i < count; i++) ABIDE_TRY(abide_step(ctx, "step", load_quick, NULL, NULL));
+    return abide_complete(ctx, "true");
+}
+
+int load_until(abide_ctx *ctx, const char *input) {
+    ABIDE_TRY(abide_sleep_until(ctx, strtoll(input, NULL, 10)));
+    return abide_complete(ctx, "true");
+}

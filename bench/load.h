@@ -18,3 +18,9 @@ double run_one(abide_engine *engine, const char *workflow, const char *input);
 // Starts that many runs of a workflow that sleeps until the time (in ms) it is given and ends;
 // answers by how many seconds the last of them was late.
 double timers_late(abide_engine *engine, const char *workflow, int64_t count);
+
+// A task that answers at once, a workflow of so many steps that do, and one that sleeps until the
+// time (in ms) it is given.
+int load_quick(abide_call *call, const char *input);
+int load_chain(abide_ctx *ctx, const char *input);
+int load_until(abide_ctx *ctx, const char *input);

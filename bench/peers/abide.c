@@ -42,29 +42,13 @@ static int touch(abide_call *call, const char *input) {
     return abide_return(call, "1");
 }
 
-static int quick(abide_call *call, const char *input) {
-    (void)input;
-    return abide_return(call, "{\"ok\":true}");
-}
-
 // ---- workflows in C ----
-
-static int chain(abide_ctx *ctx, const char *input) {
-    long count = strtol(input, NULL, 10);
-    for (long i = 0; i < count; i++) ABIDE_TRY(abide_step(ctx, "step", quick, NULL, NULL));
-    return abide_complete(ctx, "true");
-}
 
 static int gate(abide_ctx *ctx, const char *input) {
     (void)input;
     const char *payload;
     ABIDE_TRY(abide_await_signal(ctx, "go", NULL, &payload));
     return abide_complete(ctx, payload);
-}
-
-static int until(abide_ctx *ctx, const char *input) {
-    ABIDE_TRY(abide_sleep_until(ctx, strtoll(input, NULL, 10)));
-    return abide_complete(ctx, "true");
 }
 
 static int fan(abide_ctx *ctx, const char *input) {
@@ -87,9 +71,10 @@ static const struct {
     abide_workflow_fn function;
     const char *source;
 } workflows[] = {
-    {"chain", chain, "for (let i = 0; i < Inputs; i++) await Task.run('quick', i)\nreturn true\n"},
+    {"chain", load_chain,
+     "for (let i = 0; i < Inputs; i++) await Task.run('quick', i)\nreturn true\n"},
     {"gate", gate, "return await Signal.next('go')\n"},
-    {"until", until, "await Timer.until(new Date(Inputs))\nreturn true\n"},
+    {"until", load_until, "await Timer.until(new Date(Inputs))\nreturn true\n"},
     {"fan", fan,
      "return (await Task.all(Array.from({length: Inputs}, (_, i) => Task.run('quick', i)))).length"
      "\n"},
@@ -102,7 +87,7 @@ static abide_engine *open_engine(const char *url, int is_flow) {
     abide_error error;
     char file[64];
     if (abide_open(url, &options, &engine, &error) != ABIDE_OK) die("open", &error);
-    if (abide_register_task(engine, "quick", quick, NULL, &error) != ABIDE_OK ||
+    if (abide_register_task(engine, "quick", load_quick, NULL, &error) != ABIDE_OK ||
         abide_register_task(engine, "touch", touch, NULL, &error) != ABIDE_OK)
         die("register", &error);
     for (size_t i = 0; i < sizeof workflows / sizeof workflows[0]; i++) {

@@ -79,16 +79,18 @@ class AbideNode(System):
     def __init__(self, folder, packages=None):
         super().__init__(folder, packages)
         self.server = None
+        self.port = None
 
     def start(self):
         with open(self.log, "ab") as log:
             self.server = subprocess.Popen(
                 guarded([BUILD / "abide", "serve", "--store", f"sqlite:{self.data}/abide.db", "--listen",
                          "127.0.0.1:0"]), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.PIPE, text=True)
+        self.port = self.find_port()
         self.driver = Driver(["node", HERE / "abide.mjs"], self.log,
-                             {"ABIDE_SERVER": f"http://127.0.0.1:{self.port()}", "PEERS_CONCURRENCY": "1000"})
+                             {"ABIDE_SERVER": f"http://127.0.0.1:{self.port}", "PEERS_CONCURRENCY": "1000"})
 
-    def port(self):
+    def find_port(self):
         for line in self.server.stderr:
             if found := re.search(r"listening on http://127\.0\.0\.1:(\d+)", line):
                 return found.group(1)

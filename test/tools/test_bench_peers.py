@@ -15,6 +15,7 @@ BUILD = os.environ["ABIDE_BUILD_DIR"]
 for folder in ("test", "test/servers", "bench", "bench/peers"):
     sys.path.insert(0, os.path.join(SOURCE, folder))
 import figures  # noqa: E402
+import growth  # noqa: E402
 import peers  # noqa: E402
 import processes  # noqa: E402
 import systems  # noqa: E402
@@ -114,6 +115,32 @@ class Processes(unittest.TestCase):
             file.flush()
             os.fsync(file.fileno())
         self.assertGreaterEqual(processes.disk_of(self.folder), 10000)
+
+
+class Growth(unittest.TestCase):
+    def test_only_costs_that_grew_are_named(self):
+        def figure(name, ratio, unit="us"):
+            return {"bench": name, "unit": unit, "limit": 2.5, "ratio": ratio}
+
+        found = growth.grown([figure("flat", 1.3), figure("dear", 1.31), figure("wait", 9, "ms"),
+                              {"bench": "alone", "unit": "us"}])
+        self.assertEqual(found, ["dear: 1.31 times 2.5 us"])
+
+    def test_the_file_is_measured_at_each_size(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([os.path.join(BUILD, "bench", "growth-load"), "rows", f"{folder}/store.db", "50", "100"],
+                                  capture_output=True, text=True, timeout=120, check=True,
+                                  env={**os.environ, "BENCH_GROWTH_LOAD": "20"})
+        for size in (50, 100):
+            for name in ("step", "event", "timer", "purge_and_10_steps", "commit.p999", "disk_per_run"):
+                self.assertIn(f'"growth.rows{size}.{name}"', done.stdout)
+
+    def test_a_fan_out_through_a_worker_is_measured_at_each_width(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = growth.measure_worker(folder, widths=(5, 10), rounds=1)
+        self.assertEqual([figure["bench"] for figure in found],
+                         ["growth.worker5.each", "growth.worker5.longest_wait", "growth.worker10.each",
+                          "growth.worker10.longest_wait"])
 
 
 class OwnSide(unittest.TestCase):
