@@ -81,11 +81,11 @@ void http_send(HttpConnection *connection, const char *method, const char *targe
     char *at = room(&connection->out, &connection->out_size, connection->out_len, HEAD_MAX + len);
     int head;
     if (body == NULL) {
-        head = snprintf(at, HEAD_MAX, "%s %s HTTP/1.1\r\nHost: bench\r\n\r\n", method, target);
+        head = snprintf(at, HEAD_MAX, "%s %s HTTP/1.1\r\nHost: localhost\r\n\r\n", method, target);
     } else {
-        head =
-            snprintf(at, HEAD_MAX, "%s %s HTTP/1.1\r\nHost: bench\r\nContent-Length: %zu\r\n\r\n",
-                     method, target, len);
+        head = snprintf(at, HEAD_MAX,
+                        "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n", method,
+                        target, len);
     }
     if (head < 0 || head >= HEAD_MAX) give_up("a target is too long");
     if (len > 0) memcpy(at + head, body, len);

@@ -11,7 +11,7 @@
 //   server.signal     one signal at a time, until a waiting reader has the run's result
 //   server.stream     memory of the server per open event stream, with 10,000 of them
 // Rates are by the wall clock; beside them stands the processor time the server took per task,
-// which other load on the machine does not change much.
+// which other load on the machine does not change much, and that of the worker in Node.
 //
 // Not here: pass or fail; the engine without HTTP (flows.c). BENCH_ONLY=chain10 picks one.
 #include "bench.h"
@@ -34,11 +34,11 @@ _Noreturn static void fail(const char *what) {
 
 // ---- the server ----
 
-// Processor seconds it has used so far.
-static double server_cpu(const Served *served) {
+// Processor seconds a process has used so far.
+static double process_cpu(pid_t process) {
     char path[64], text[1024];
     unsigned long user = 0, system = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)served->process);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     FILE *file = fopen(path, "r");
     if (file == NULL || fgets(text, sizeof text, file) == NULL) fail("no stat");
     fclose(file);
@@ -54,12 +54,14 @@ typedef struct Span {
     double start, cpu;
 } Span;
 
-static Span span_begin(const Served *served) { return (Span){bench_now(), server_cpu(served)}; }
+static Span span_begin(const Served *served) {
+    return (Span){bench_now(), process_cpu(served->process)};
+}
 
 static void span_report(const Served *served, const Span *span, const char *name, int64_t count,
                         double limit) {
     char cpu_name[100];
-    double cpu = server_cpu(served) - span->cpu;
+    double cpu = process_cpu(served->process) - span->cpu;
     bench_report(name, (double)count / (bench_now() - span->start), "tasks/s", limit);
     snprintf(cpu_name, sizeof cpu_name, "%s.cpu", name);
     bench_report(cpu_name, cpu / (double)count * 1e6, "us/task", 0);
@@ -344,8 +346,12 @@ static void bench_node(const Served *served, HttpConnection *connection) {
     long first = before;
     while (first == before) first = counted(connection, "tasks", "completed"); // it is there
     Span span = span_begin(served);
+    double worker_cpu = process_cpu(node);
     while (counted(connection, "tasks", "completed") < before + RUNS * 10) usleep(5000);
-    span_report(served, &span, "server.node.chain10", before + RUNS * 10 - first, 0);
+    double tasks = (double)(before + RUNS * 10 - first);
+    span_report(served, &span, "server.node.chain10", (int64_t)tasks, 0);
+    bench_report("server.node.chain10.worker_cpu", (process_cpu(node) - worker_cpu) / tasks * 1e6,
+                 "us/task", 0);
     bench_run1(served, "node", 1, 0);
     bench_run1(served, "node", 200, 0);
     kill(node, SIGTERM);
