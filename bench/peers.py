@@ -6,7 +6,7 @@ version (bench/peers/package.json), into a folder of the build, where they stay.
 output as JSON lines, progress to standard error, and the table, in Markdown, to a file.
 
 Set in the environment:
-  BENCH_PEERS_SCALE    sizes in percent of a full pass (100; 2 is a look that takes a few minutes)
+  BENCH_PEERS_SCALE    sizes in percent of a full pass (100; 1 with one round is a look of about two minutes)
   BENCH_PEERS_ROUNDS   rounds (3)
   BENCH_PEERS_SYSTEMS  which of abide-c, abide-flow, abide-node, restate, restate-tuned, dbos, dbos-tuned (all)
   BENCH_PEERS_ONLY     which of chain, alone, event, fan, timers, crash, parked (all)
