@@ -5,7 +5,7 @@ import { drive, touch } from "./driver.mjs"
 const FLOWS = {
   chain: "for (let i = 0; i < Inputs; i++) await Task.run('quick', i)\nreturn true",
   gate: "return await Signal.next('go')",
-  until: "const left = Inputs - Date.now()\nawait Timer.until(new Date(Inputs))\nreturn [Date.now() - Inputs, left]",
+  until: "const left = Inputs - Date.now()\nawait Timer.until(new Date(Inputs))\nreturn left",
   fan: "return (await Task.all(Array.from({length: Inputs}, (_, i) => Task.run('quick', i)))).length",
   loop: "for (;;) await Task.run('touch', Inputs)",
 }

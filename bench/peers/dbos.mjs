@@ -19,7 +19,7 @@ const workflows = {
   async until(at) {
     const left = await DBOS.runStep(async () => at - Date.now(), { name: "left" })
     await DBOS.sleep(Math.max(0, left))
-    return [Date.now() - at, left]
+    return left
   },
   async fan(width) {
     const steps = Array.from({ length: width }, () => DBOS.runStep(quick, { name: "quick" }))

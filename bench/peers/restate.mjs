@@ -25,7 +25,7 @@ const service = restate.service({
     async until(context, at) {
       const left = await context.run("left", () => at - Date.now())
       await context.sleep(Math.max(0, left))
-      return [Date.now() - at, left]
+      return left
     },
     async fan(context, width) {
       const steps = Array.from({ length: width }, () => context.run("quick", quick))
