@@ -158,6 +158,13 @@ declare namespace Workflow {
   function continueAs(input?: unknown): never;
 }
 
+/** Must be true whenever it is executed. For `abide sim`; elsewhere it does nothing. */
+declare function Invariant(name: string, condition: unknown): void;
+/** Must be true from here on, whenever the run waits or ends. For `abide sim`; elsewhere it does nothing. */
+declare function Always(name: string, condition: () => unknown): void;
+/** Must have been true once when the run ends. For `abide sim`; elsewhere it does nothing. */
+declare function Eventually(name: string, condition: () => unknown): void;
+
 declare namespace Stream {
   /** Appends to the run's event stream. */
   function write(value: unknown, type?: string | { type: string; types?: Iterable<string> }): void;

@@ -8,9 +8,11 @@
 //   [flow-host-1] `start` answering anything but OK makes the script's call throw an Error with the
 //        Diag's message; nothing was started then.
 //   [flow-host-2] Every function pointer may be NULL: the call then throws "not available here".
+//        Those of `check` do nothing instead.
 #pragma once
 #include "base/diag.h"
 #include "base/text/str.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum FlowAwaitKind { // stable: in snapshots
@@ -20,6 +22,7 @@ typedef enum FlowAwaitKind { // stable: in snapshots
     FLOW_AWAIT_SIGNAL,   // Signal.next / Signal.when: name, options {timeout}
     FLOW_AWAIT_EVENT,    // Event.wait: topic, options {timeout, filter}
     FLOW_AWAIT_WORKFLOW, // Workflow.run: name, input, options
+    FLOW_AWAIT_LOOK,     // Always, Eventually: the VM's own; no host starts or settles it
     FLOW_AWAIT_COUNT
 } FlowAwaitKind;
 
@@ -47,6 +50,18 @@ typedef struct FlowEffect {
     Str json; // for FLOW_EFFECT_LOG: the finished line, not JSON
 } FlowEffect;
 
+typedef enum FlowCheckKind {
+    FLOW_CHECK_INVARIANT,  // true now
+    FLOW_CHECK_ALWAYS,     // now and at every later wait, and at the end
+    FLOW_CHECK_EVENTUALLY, // at one of them
+} FlowCheckKind;
+
+typedef struct FlowCheck { // what a condition of the script was found to be
+    FlowCheckKind kind;
+    Str name;
+    bool is_true;
+} FlowCheck;
+
 typedef struct FlowHost FlowHost;
 typedef struct FlowHostOps {
     // Begins what the script asked for. `ret_handle_id`: text for the handle's `.id` (a task id
@@ -61,6 +76,8 @@ typedef struct FlowHostOps {
     Status (*context)(FlowHost *host, Str *ret_json, Diag *diag);
     int64_t (*now_ms)(FlowHost *host);
     uint64_t (*random_u64)(FlowHost *host);
+    // Invariant, Always, Eventually. NULL: nobody looks, so the calls do nothing and keep nothing.
+    void (*check)(FlowHost *host, const FlowCheck *check);
 } FlowHostOps;
 
 struct FlowHost { // first member of every implementation

@@ -75,6 +75,7 @@ function objectShape(type, checker) {
     return item.flags & ts.TypeFlags.String ? "names" : "list"
   }
   if (name === "Iterable") return "items"
+  if (type.getCallSignatures().length > 0) return "function"
   if (isStandard(type.symbol)) return name
   if (type.getProperties().length === 0) return type.getStringIndexType() ? "dictionary" : "object"
   return { options: membersOf(type, checker) }
@@ -141,7 +142,7 @@ function globalOf(symbol, checker) {
   const prototype = type.getProperty("prototype")
   const instance = construct ? construct.getReturnType() : prototype && checker.getTypeOfSymbol(prototype)
   return {
-    members, isOurs: !isStandard(symbol),
+    call: callOf(symbol, checker), members, isOurs: !isStandard(symbol),
     instance: instance && checker.getPropertiesOfType(instance).map(keyOf),
   }
 }

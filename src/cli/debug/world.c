@@ -234,7 +234,7 @@ static Str context_json(const WorldSetting *setting) {
 
 void world_init(World *world, const WorldSetting *setting) {
     static const FlowHostOps ops = {host_start,   host_effect, host_state_get, host_start_run,
-                                    host_context, host_now_ms, host_random};
+                                    host_context, host_now_ms, host_random,    NULL};
     *world = (World){.host = {&ops}, .arena = setting->arena, .mocks = setting->mocks};
     world->script = setting->script;
     world->start_ms = world->state.now_ms = setting->start_ms;

@@ -76,7 +76,7 @@ static Str line_of(Str text, uint32_t offset) {
     return str_trim((Str){text.data + start, end - start});
 }
 
-static void hover_name(Buf *text, const Word *word) {
+static void hover_name(Buf *text, const Word *word, Arena *arena) {
     Str name = scan_str(&word->scan, word->token);
     const Symbol *symbol = symbol_meant(&word->symbols, &word->scan, word->token);
     if (symbol) {
@@ -89,6 +89,10 @@ static void hover_name(Buf *text, const Word *word) {
         append_about(text, flow_api_about_member(object->name));
         for (const FlowApiMember *member = object->members; member->name; member++)
             buf_printf(text, "%s`%s`", member == object->members ? "\n\n" : ", ", member->name);
+    } else if (flow_api_function(name)) {
+        const FlowApiMember *function = flow_api_function(name);
+        buf_printf(text, "```js\n%.*s\n```", STR_ARG(place_signature(function, arena)));
+        append_about(text, flow_api_about_member(function->name));
     }
 }
 
@@ -101,7 +105,7 @@ void lsp_hover(const LspRequest *request, JsonWriter *json) {
     Str name = scan_str(&word.scan, word.token);
     if (place.kind == PLACE_MEMBER) hover_member(&text, place.object, name, request->arena);
     else if (place.kind == PLACE_OPTION) hover_option(&text, &place.options, name, request->arena);
-    else if (place.kind == PLACE_NAME) hover_name(&text, &word);
+    else if (place.kind == PLACE_NAME) hover_name(&text, &word, request->arena);
     if (text.len == 0) {
         json_write_null(json);
     } else {

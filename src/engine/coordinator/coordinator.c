@@ -43,6 +43,7 @@ static void tell_parked(void *context, int64_t run, bool is_parked) {
 static void init_runner(FlowRunner *runner, const CoordinatorConfig *config) {
     flow_runner_init(runner, config->run_retention_ms, config->keep_snapshots);
     runner->is_child_failure_isolated = config->is_child_failure_isolated;
+    runner->looker = config->looker;
     if (config->slice_instructions > 0)
         runner->limits.instructions_per_turn = (uint64_t)config->slice_instructions;
     if (config->script_memory > 0) runner->limits.heap_bytes = (uint64_t)config->script_memory;

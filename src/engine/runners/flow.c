@@ -139,6 +139,7 @@ static Status host_start(FlowHost *host, const FlowStart *start, Str *ret_handle
         pending.kind = WAIT_EVENT;
         break;
     case FLOW_AWAIT_NONE:
+    case FLOW_AWAIT_LOOK:
     case FLOW_AWAIT_COUNT: UNREACHABLE();
     }
     if (str_is_null(pending.target_id))
@@ -275,6 +276,22 @@ static const FlowHostOps host_ops = {
     .state_get = host_state_get,
     .start_run = host_start_run,
     .context = host_context,
+    .now_ms = host_now_ms,
+    .random_u64 = host_random,
+};
+
+static void host_check(FlowHost *host, const FlowCheck *check) {
+    FlowTurn *turn = (FlowTurn *)host;
+    turn->runner->looker->check(turn->runner->looker->context, turn->view, check);
+}
+
+static const FlowHostOps looked_at_ops = {
+    .start = host_start,
+    .effect = host_effect,
+    .state_get = host_state_get,
+    .start_run = host_start_run,
+    .context = host_context,
+    .check = host_check,
     .now_ms = host_now_ms,
     .random_u64 = host_random,
 };
@@ -510,9 +527,10 @@ static Status take_machine(FlowTurn *turn, Diag *diag) {
 
 static void flow_turn(Runner *base, const RunView *view, Env *env, Arena *arena,
                       TurnOutput *output) {
+    FlowRunner *runner = (FlowRunner *)base;
     FlowTurn turn = {
-        .host.ops = &host_ops,
-        .runner = (FlowRunner *)base,
+        .host.ops = runner->looker != NULL ? &looked_at_ops : &host_ops,
+        .runner = runner,
         .view = view,
         .env = env,
         .arena = arena,

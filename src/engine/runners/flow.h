@@ -10,12 +10,19 @@
 #include "engine/runners/runner.h"
 #include "flow/flow.h"
 
+// Who is told what conditions of scripts (Invariant, Always, Eventually) were found to be.
+typedef struct FlowLooker {
+    void (*check)(void *context, const RunView *view, const FlowCheck *check);
+    void *context;
+} FlowLooker;
+
 typedef struct FlowRunner {
     Runner base;
     FlowLimits limits;
     int64_t keep_ms;        // retention of the runs it starts
     int64_t keep_snapshots; // beginnings of turns kept per run, unless its config says otherwise
     bool is_child_failure_isolated; // a child that failed fulfils its promise with {error: …}
+    const FlowLooker *looker;       // NULL: nobody looks
 } FlowRunner;
 void flow_runner_init(FlowRunner *runner, int64_t keep_ms, int64_t keep_snapshots);
 // What RunView.machine and TurnOutput.machine point at, when it is no longer needed.

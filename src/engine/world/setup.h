@@ -26,7 +26,8 @@ typedef struct CoordinatorConfig {
     int64_t max_crashes;     // executions lost in a row after which a run is paused; 0 = no limit
     int64_t max_turn_slices; // preemptions after which a script that does not wait fails
     int64_t script_memory;   // bytes a script may use; 0 = the default
-    bool is_child_failure_isolated; // the failure of a script's child is a value
+    bool is_child_failure_isolated;  // the failure of a script's child is a value
+    const struct FlowLooker *looker; // at conditions of scripts; NULL = nobody
 } CoordinatorConfig;
 
 // What a coordinator is made of; all of it outlives it.

@@ -24,6 +24,7 @@ extern const FlowNativeEntry flow_globals_core[]; // globalThis, undefined, NaN,
 extern const FlowNativeEntry flow_intrinsics_core[];
 extern const FlowNativeEntry flow_intrinsics_promise[];
 extern const FlowNativeEntry flow_intrinsics_host[];
+extern const FlowNativeEntry flow_globals_check[]; // Invariant, Always, Eventually
 
 FlowNativeResult flow_global_context(FlowVm *vm, FlowNativeCall *call); // getter of Context
 // Function objects with data that are not in the realm's tables: snapshots name them by entry.

@@ -215,6 +215,36 @@ static FlowNativeResult host_state_get(FlowVm *vm, FlowNativeCall *call) {
     return result;
 }
 
+// ---- conditions ----
+
+static bool is_looked_at(const FlowVm *vm) { return vm->host && vm->host->ops->check; }
+
+// %hostLooks()
+static FlowNativeResult host_looks(FlowVm *vm, FlowNativeCall *call) {
+    return flow_native_return(call, flow_bool(is_looked_at(vm)));
+}
+
+// %hostCheck(kind, name, isTrue)
+static FlowNativeResult host_check(FlowVm *vm, FlowNativeCall *call) {
+    if (!is_looked_at(vm)) return NATIVE_OK;
+    Buf name;
+    FlowCheck check = {
+        .kind = (FlowCheckKind)flow_as_int(flow_argument(call, 0)),
+        .name = text_argument(vm, call, 1, &name),
+        .is_true = flow_to_boolean(flow_argument(call, 2)),
+    };
+    vm->host->ops->check(vm->host, &check);
+    buf_done(&name);
+    return NATIVE_OK;
+}
+
+// %hostLook(): a promise that the VM settles when it is time to look again (vm.c).
+static FlowNativeResult host_look(FlowVm *vm, FlowNativeCall *call) {
+    FlowPromise *promise = flow_promise_new(vm);
+    flow_vm_awaitable_add(vm, promise, FLOW_AWAIT_LOOK);
+    return flow_native_return(call, flow_from_object(promise));
+}
+
 static FlowNativeResult host_continue_as(FlowVm *vm, FlowNativeCall *call) {
     vm->state = VM_ENDED;
     vm->outcome = FLOW_CONTINUE_AS;
@@ -350,6 +380,13 @@ const FlowClassEntry flow_class_state = NAMESPACE("State", state_members);
 const FlowClassEntry flow_class_crypto = {
     .name = "crypto", .statics = crypto_members, .tag = "Crypto"};
 
+const FlowNativeEntry flow_globals_check[] = {
+    PRELUDE("Invariant", "Invariant", 2),
+    PRELUDE("Always", "Always", 2),
+    PRELUDE("Eventually", "Eventually", 2),
+    NATIVE_END,
+};
+
 static const FlowNativeEntry handle_members[] = {
     NATIVE("@@toPrimitive", handle_to_primitive, 1),
     NATIVE_END,
@@ -362,6 +399,9 @@ const FlowNativeEntry flow_intrinsics_host[] = {
     NATIVE("hostStartRun", host_start_run, 4),
     NATIVE("hostEffect", host_effect, 3),
     NATIVE("hostStateGet", host_state_get, 1),
+    NATIVE("hostLooks", host_looks, 0),
+    NATIVE("hostCheck", host_check, 3),
+    NATIVE("hostLook", host_look, 0),
     NATIVE("hostContinueAs", host_continue_as, 1),
     NATIVE("durationMs", host_duration, 1),
     NATIVE("instantMs", host_instant, 1),

@@ -167,7 +167,30 @@ const FlowApiObject flow_api_objects[] = {
     {"Workflow", workflow_members}, {"Context", context_members}, {NULL, NULL},
 };
 
+static const FlowApiField invariant[] = {
+    REQUIRED_NAME("name"), {.name = "condition", .type = API_ANY, .is_required = true}, FIELDS_END};
+static const FlowApiField watched[] = {
+    REQUIRED_NAME("name"),
+    {.name = "condition", .type = API_FUNCTION, .is_required = true},
+    FIELDS_END,
+};
+
+const FlowApiMember flow_api_functions[] = {
+    {"Invariant", "Invariant", API_RESULT_NONE, invariant, NULL},
+    {"Always", "Always", API_RESULT_NONE, watched, NULL},
+    {"Eventually", "Eventually", API_RESULT_NONE, watched, NULL},
+    MEMBERS_END,
+};
+
 // ---- finding ----
+
+static const FlowApiMember *find_member(const FlowApiMember *members, Str name) {
+    for (const FlowApiMember *member = members; member->name; member++)
+        if (str_equal(name, str_from(member->name))) return member;
+    return NULL;
+}
+
+const FlowApiMember *flow_api_function(Str name) { return find_member(flow_api_functions, name); }
 
 const FlowApiObject *flow_api_object(Str name) {
     for (const FlowApiObject *object = flow_api_objects; object->name; object++)
@@ -176,9 +199,7 @@ const FlowApiObject *flow_api_object(Str name) {
 }
 
 const FlowApiMember *flow_api_member(const FlowApiObject *object, Str name) {
-    for (const FlowApiMember *member = object->members; member->name; member++)
-        if (str_equal(name, str_from(member->name))) return member;
-    return NULL;
+    return find_member(object->members, name);
 }
 
 const FlowApiMember *flow_api_call(const char *call) {
@@ -211,11 +232,11 @@ uint32_t flow_api_field_count(const FlowApiField *fields) {
 
 const char *flow_api_type_name(FlowApiType type) {
     static const char *const names[API_TYPE_COUNT] = {
-        [API_ANY] = "any",           [API_NAME] = "name",     [API_NAMES] = "names",
-        [API_INTEGER] = "integer",   [API_NUMBER] = "number", [API_DURATION] = "duration",
-        [API_INSTANT] = "instant",   [API_MOMENT] = "moment", [API_CHOICE] = "choice",
-        [API_FILTER] = "filter",     [API_ITEMS] = "items",   [API_OPTIONS] = "options",
-        [API_KIND] = "name|options",
+        [API_ANY] = "any",           [API_NAME] = "name",         [API_NAMES] = "names",
+        [API_INTEGER] = "integer",   [API_NUMBER] = "number",     [API_DURATION] = "duration",
+        [API_INSTANT] = "instant",   [API_MOMENT] = "moment",     [API_CHOICE] = "choice",
+        [API_FILTER] = "filter",     [API_ITEMS] = "items",       [API_OPTIONS] = "options",
+        [API_KIND] = "name|options", [API_FUNCTION] = "function",
     };
     return names[type];
 }

@@ -24,6 +24,7 @@ typedef enum FlowApiType {
     API_ITEMS,    // an array or another iterable
     API_OPTIONS,  // an object with `fields` and nothing else
     API_KIND,     // a name, or an object with `fields`: the type of a stream entry
+    API_FUNCTION, // () => condition
     API_TYPE_COUNT
 } FlowApiType;
 
@@ -59,8 +60,10 @@ typedef struct FlowApiObject {
     const FlowApiMember *members; // ends with a NULL name
 } FlowApiObject;
 
-extern const FlowApiObject flow_api_objects[];  // ends with a NULL name
-const FlowApiObject *flow_api_object(Str name); // NULL: none
+extern const FlowApiMember flow_api_functions[];  // of no object: Invariant; ends likewise
+const FlowApiMember *flow_api_function(Str name); // NULL: none
+extern const FlowApiObject flow_api_objects[];    // ends with a NULL name
+const FlowApiObject *flow_api_object(Str name);   // NULL: none
 const FlowApiMember *flow_api_member(const FlowApiObject *object, Str name); // NULL: none
 const FlowApiMember *flow_api_call(const char *call);              // "Task.run"; one that there is
 const FlowApiField *flow_api_options(const FlowApiMember *member); // its options; NULL: none

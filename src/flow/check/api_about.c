@@ -41,6 +41,12 @@ static const ApiAbout members[] = {
     {"Workflow.start", "Starts an independent run; answers its id."},
     {"Workflow.continueAs", "Ends here: the run starts again under the same id, with this input "
                             "and empty state."},
+    {"Invariant", "Must be true whenever it is executed. `abide sim` looks for a history in which "
+                  "it is not; elsewhere it does nothing."},
+    {"Always", "Must be true from here on, whenever the run waits or ends. For `abide sim`; "
+               "elsewhere it does nothing."},
+    {"Eventually", "Must have been true once when the run ends. For `abide sim`; elsewhere it "
+                   "does nothing."},
     {"Context", "What is known of this run."},
     {"Context.runId", "Id of the run."},
     {"Context.workflow", "Name of the workflow."},

@@ -1,6 +1,7 @@
 // The table as JSON, for editors, their type declarations and the tests of both.
 //
 //   {"objects": [{"name", "members": [{"name", "returns", "parameters": [FIELD…]}…]}…],
+//    "functions": [{"name", "returns", "parameters": [FIELD…]}…],
 //    "config": [FIELD…], "builtins": [{"name", "members": [text…]}…], "globals": [text…]}
 //   FIELD: {"name", "type", "required", "min", "max", "choices", "options": [FIELD…]}
 //
@@ -42,28 +43,32 @@ static void print_fields(JsonWriter *json, const char *key, const FlowApiField *
     json_write_array_end(json);
 }
 
-static void print_objects(JsonWriter *json) {
+static void print_members(JsonWriter *json, const char *key, const FlowApiMember *members) {
     static const char *const results[] = {[API_RESULT_NONE] = "undefined",
                                           [API_RESULT_VALUE] = "value",
                                           [API_RESULT_HANDLE] = "handle",
                                           [API_RESULT_PROMISE] = "promise",
                                           [API_RESULT_PROPERTY] = "property"};
+    json_write_key(json, str_from(key));
+    json_write_array_begin(json);
+    for (const FlowApiMember *member = members; member->name; member++) {
+        json_write_object_begin(json);
+        json_put_cstr(json, "name", member->name);
+        json_put_cstr(json, "returns", results[member->result]);
+        if (member->result != API_RESULT_PROPERTY)
+            print_fields(json, "parameters", member->parameters);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void print_objects(JsonWriter *json) {
     json_write_key(json, STR("objects"));
     json_write_array_begin(json);
     for (const FlowApiObject *object = flow_api_objects; object->name; object++) {
         json_write_object_begin(json);
         json_put_cstr(json, "name", object->name);
-        json_write_key(json, STR("members"));
-        json_write_array_begin(json);
-        for (const FlowApiMember *member = object->members; member->name; member++) {
-            json_write_object_begin(json);
-            json_put_cstr(json, "name", member->name);
-            json_put_cstr(json, "returns", results[member->result]);
-            if (member->result != API_RESULT_PROPERTY)
-                print_fields(json, "parameters", member->parameters);
-            json_write_object_end(json);
-        }
-        json_write_array_end(json);
+        print_members(json, "members", object->members);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -125,6 +130,7 @@ void flow_api_print(Buf *ret_json) {
     json_writer_init(&writer, ret_json, STR("  "));
     json_write_object_begin(&writer);
     print_objects(&writer);
+    print_members(&writer, "functions", flow_api_functions);
     print_keys(&writer, "config", config_keys, config_key_count);
     print_builtins(&writer);
     json_write_object_end(&writer);

@@ -162,6 +162,7 @@ void flow_api_check_value(const FlowApiCheck *check, const FlowApiField *field, 
         if (value->kind != JSON_KIND_OBJECT && value->kind != JSON_KIND_STRING)
             wrong_type(check, path, value, "an object, or a text with a condition");
         break;
+    case API_FUNCTION: wrong_type(check, path, value, "a function, as in () => true"); break;
     case API_ANY:
     case API_TYPE_COUNT: break;
     }

@@ -15,6 +15,12 @@ typedef struct CallCheck {
 CheckApiCall check_api_call(Checker *c, const FlowNode *callee) {
     CheckApiCall none = {0};
     if (callee->kind == NODE_OPTIONAL_CHAIN) callee = callee->unary.operand;
+    if (callee->kind == NODE_IDENTIFIER) {
+        const CheckGlobal *global = check_global(c, callee);
+        const FlowApiMember *function =
+            global ? flow_api_function(callee->reference.name->text) : NULL;
+        return function ? (CheckApiCall){global, function} : none;
+    }
     if (callee->kind != NODE_MEMBER) return none;
     const CheckGlobal *global = check_global(c, callee->member.object);
     if (!global || !global->api) return none;
@@ -69,6 +75,7 @@ static void say_function(CallCheck *self, const FlowApiField *field, const FlowN
 static void check_argument(CallCheck *self, const FlowApiField *field, const FlowNode *node) {
     Checker *c = self->checker;
     if (field->type == API_ANY) return;
+    if (field->type == API_FUNCTION && node->kind == NODE_FUNCTION) return;
     if (node->kind == NODE_FUNCTION || node->kind == NODE_CLASS) {
         say_function(self, field, node);
         return;

@@ -30,7 +30,7 @@ static bool is_acting(Str name) {
     if (str_equal(name, STR("Context")) || str_equal(name, STR("Inputs"))) return false;
     for (const FlowApiObject *object = flow_api_objects; object->name; object++)
         if (str_equal(name, str_from(object->name))) return true;
-    return false;
+    return flow_api_function(name) != NULL;
 }
 
 static void look_name(ExpressionShape *s, const FlowNode *node) {

@@ -98,3 +98,35 @@ function State_set(key, value) {
 }
 
 function State_get(key) { return %hostStateGet(hostName(key, "the key")); }
+
+// Conditions, for whoever looks (abide sim). Where nobody does nothing is kept of them. Numbers are
+// those of FlowCheckKind.
+
+function Invariant(name, condition) {
+  hostName(name, "the name of an invariant");
+  %hostCheck(0, name, !!condition);
+}
+
+function Always(name, condition) { checkWatch(1, name, condition); }
+function Eventually(name, condition) { checkWatch(2, name, condition); }
+
+function checkWatch(kind, name, condition) {
+  hostName(name, "the name of a condition");
+  if (!%isCallable(condition)) {
+    %typeError("the condition must be a function, as in () => paid <= total, not " + %describe(condition));
+  }
+  if (%hostLooks()) checkLook(kind, name, condition, false);
+}
+
+// One that throws is not true.
+function checkLook(kind, name, condition, isLast) {
+  let isTrue = false;
+  try {
+    isTrue = !!condition();
+  } catch (error) {
+    isTrue = false;
+  }
+  %hostCheck(kind, name, isTrue);
+  if (isLast || (kind === 2 && isTrue)) return;
+  %performThen(%hostLook(), last => checkLook(kind, name, condition, last), undefined, %promiseNew(), undefined, undefined);
+}

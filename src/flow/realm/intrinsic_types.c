@@ -68,6 +68,9 @@ static const IntrinsicType types[] = {
     {"hostStartRun", "WSSSZZZ"},
     {"hostEffect", "ESS"},
     {"hostStateGet", "S"},
+    {"hostLooks", ""},
+    {"hostCheck", "qSv"},
+    {"hostLook", ""},
     {"hostContinueAs", "v"},
     {"durationMs", "v"},
     {"instantMs", "S"},
@@ -247,7 +250,7 @@ static bool fits(char type, FlowValue value) {
     case 'Z': return flow_is_undefined(value) || is_between(value, -8.64e15, 8.64e15);
     case 'd': return flow_is_undefined(value) || is_between(value, 0, 100);
     case 'K': return flow_is_int(value) && is_between(value, 0, COMBINATOR_TASK_RACE);
-    case 'W': return flow_is_int(value) && is_between(value, 1, FLOW_AWAIT_COUNT - 1);
+    case 'W': return flow_is_int(value) && is_between(value, 1, FLOW_AWAIT_WORKFLOW);
     case 'E': return flow_is_int(value) && is_between(value, 0, FLOW_EFFECT_LOG);
     case 'L': return flow_is_int(value) && is_between(value, 5, 7);
     case 'q': return flow_is_int(value) && is_between(value, 0, 3);

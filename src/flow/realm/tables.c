@@ -65,8 +65,13 @@ const FlowClassEntry *const flow_realm_classes[] = {
 };
 
 const FlowNativeEntry *const flow_realm_globals[] = {
-    flow_globals_core,   flow_globals_number, flow_globals_uri,
-    flow_globals_base64, flow_globals_clone,  NULL,
+    flow_globals_core,
+    flow_globals_number,
+    flow_globals_uri,
+    flow_globals_base64,
+    flow_globals_clone,
+    flow_globals_check,
+    NULL,
 };
 
 const FlowNativeEntry *const flow_realm_intrinsics[] = {

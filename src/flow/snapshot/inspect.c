@@ -260,8 +260,8 @@ static void report_place(void *context, const Place *place, bool is_waiting) {
 }
 
 static void report_waits(Report *report) {
-    static const char *const kinds[FLOW_AWAIT_COUNT] = {"none",   "task",  "timer",
-                                                        "signal", "event", "workflow"};
+    static const char *const kinds[FLOW_AWAIT_COUNT] = {"none",  "task",     "timer", "signal",
+                                                        "event", "workflow", "look"};
     json_write_key(report->json, STR("waits"));
     json_write_array_begin(report->json);
     for (uint32_t i = 0; i < report->vm->awaitable_count; i++) {

@@ -324,6 +324,20 @@ void flow_vm_finish(FlowVm *vm, FlowValue json, bool is_thrown) {
     vm_end(vm, is_thrown ? FLOW_FAILED : FLOW_COMPLETED, json);
 }
 
+// Has the conditions of Always and Eventually looked at. False: there are none.
+static bool vm_look(FlowVm *vm, bool is_last) {
+    uint32_t kept = 0;
+    uint32_t count = vm->awaitable_count;
+    for (uint32_t i = 0; i < count; i++) {
+        FlowAwaitable awaitable = vm->awaitables[i];
+        if (awaitable.kind == FLOW_AWAIT_LOOK)
+            flow_promise_resolve(vm, awaitable.promise, flow_bool(is_last));
+        else vm->awaitables[kept++] = awaitable;
+    }
+    vm->awaitable_count = kept;
+    return kept < count;
+}
+
 // Delivers a cancellation when the script would otherwise wait.
 static bool vm_deliver_cancel(FlowVm *vm) {
     if (!vm->is_cancel_pending) return false;
@@ -334,12 +348,17 @@ static bool vm_deliver_cancel(FlowVm *vm) {
                               : flow_string_cstr(vm, "the run was cancelled");
     FlowValue error = flow_from_object(flow_error_new(vm, ERROR_KIND_CANCELLED, message));
     bool has_waiter = false;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < vm->awaitable_count; i++) {
+        if (vm->awaitables[i].kind == FLOW_AWAIT_LOOK) {
+            vm->awaitables[kept++] = vm->awaitables[i];
+            continue;
+        }
         FlowPromise *promise = vm->awaitables[i].promise;
         has_waiter |= promise->first != NULL;
         flow_promise_reject(vm, promise, error);
     }
-    vm->awaitable_count = 0;
+    vm->awaitable_count = kept;
     if (!has_waiter) vm_end(vm, FLOW_FAILED, error); // nobody is there to clean up
     return true;
 }
@@ -397,10 +416,14 @@ static bool vm_step(FlowVm *vm, FlowOutcome *ret_outcome) {
     }
     vm_report_rejections(vm);
     if (vm->main_promise && vm->main_promise->state != PROMISE_PENDING) { // [vm-6]
-        vm_finish_main(vm);
+        if (!vm_look(vm, true)) vm_finish_main(vm);
         return true;
     }
     if (vm_deliver_cancel(vm)) return true;
+    if (!vm->has_looked) {
+        vm->has_looked = 1;
+        if (vm_look(vm, false)) return true;
+    }
     *ret_outcome = FLOW_PARKED;
     return false;
 }
@@ -413,6 +436,7 @@ void flow_vm_run(FlowVm *vm, FlowRunResult *ret_result) {
     int64_t debt = vm->is_in_debt && !vm->limits.is_exact ? vm->fuel : 0;
     int64_t start = budget + debt;
     vm->fuel = start;
+    vm->has_looked = 0;
     if (vm->state == VM_NEW) vm_start(vm);
     FlowOutcome outcome = FLOW_PREEMPTED;
     if (start > 0)

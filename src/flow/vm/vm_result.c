@@ -131,17 +131,18 @@ static void fill_waits(FlowVm *vm, FlowVmTexts *texts, FlowRunResult *ret) {
     Groups groups = {0};
     texts->waits = mem_zalloc((vm->awaitable_count + 1) * sizeof *texts->waits);
     ret->is_stuck = true;
+    ret->waits = texts->waits;
     for (uint32_t i = 0; i < vm->awaitable_count; i++) {
         const FlowAwaitable *awaitable = &vm->awaitables[i];
+        if (awaitable->kind == FLOW_AWAIT_LOOK) continue; // nobody outside settles it
         bool is_awaited = flow_promise_is_awaited(awaitable->promise);
-        texts->waits[i] = (FlowWait){
+        FlowWait *wait = &texts->waits[ret->wait_count++];
+        *wait = (FlowWait){
             .id = awaitable->id, .kind = (FlowAwaitKind)awaitable->kind, .is_awaited = is_awaited};
         if (!is_awaited) continue;
         ret->is_stuck = false;
-        fill_group(&groups, awaitable->promise, &texts->waits[i]);
+        fill_group(&groups, awaitable->promise, wait);
     }
-    ret->waits = texts->waits;
-    ret->wait_count = vm->awaitable_count;
 }
 
 void flow_vm_fill_result(FlowVm *vm, FlowOutcome outcome, FlowRunResult *ret) {

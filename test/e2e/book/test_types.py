@@ -93,6 +93,7 @@ WRONG = (
     ("Context.runID", "'runID'"),
     ("Context.runId = 'x'", "read-only"),
     ("State.set('x')", "arguments"),
+    ("Always('x', 1 > 2)", "not assignable"),
     ("Stream.write({}, { kind: 'x' })", "'kind'"),
     ("(await Task.all([Task.run('x')])).result", "'result'"),
     ("const { item_id } = await Task.race([Task.run('x')]); item_id.size", "'size'"),
@@ -185,6 +186,16 @@ class FlowTypesTest(unittest.TestCase):
                                  [field["name"] for field in member["parameters"]], where)
                 for mine, field in zip(declared["parameters"], member["parameters"]):
                     self.check_field(mine, field, where + "(" + field["name"] + ")")
+
+    def test_functions_have_the_arguments_of_the_table(self):
+        self.assertEqual([item["name"] for item in self.api["functions"]], ["Invariant", "Always", "Eventually"])
+        for item in self.api["functions"]:
+            declared = self.types["globals"][item["name"]]["call"]
+            self.assertEqual(declared["returns"], item["returns"], item["name"])
+            self.assertEqual([field["name"] for field in declared["parameters"]],
+                             [field["name"] for field in item["parameters"]], item["name"])
+            for mine, field in zip(declared["parameters"], item["parameters"]):
+                self.check_field(mine, field, item["name"] + "(" + field["name"] + ")")
 
     def test_config_has_the_keys_of_the_table(self):
         self.check_fields(self.types["interfaces"]["FlowConfig"], self.api["config"], "config")

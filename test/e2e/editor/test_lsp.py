@@ -147,6 +147,9 @@ class LookTest(unittest.TestCase):
         option = self.ask("hover", 'await Task.run("x", 1, { retry: { jit|ter: 1 } })')["contents"]["value"]
         self.assertIn("`retry.jitter` of `Task.run`: number, 0 to 1", option)
         self.assertIn("`run`", self.ask("hover", "Ta|sk.run('x')")["contents"]["value"])
+        function = self.ask("hover", "Alw|ays('paid', () => true)")["contents"]["value"]
+        self.assertIn("Always(name, condition)", function)
+        self.assertIn("abide sim", function)
         name = self.ask("hover", "const total = 1 + 2\nreturn to|tal\n")
         self.assertIn("const total = 1 + 2", name["contents"]["value"])
         self.assertEqual(name["range"]["start"], {"line": 1, "character": 7})

@@ -38,6 +38,25 @@ static void the_table_and_the_realm_have_the_same_calls(void **state) {
     }
 }
 
+static const FlowNativeEntry *realm_global(const char *name) {
+    for (size_t i = 0; flow_realm_globals[i]; i++)
+        for (const FlowNativeEntry *entry = flow_realm_globals[i]; entry->name; entry++)
+            if (strcmp(entry->name, name) == 0) return entry;
+    return NULL;
+}
+
+static void the_table_and_the_realm_have_the_same_functions(void **state) {
+    (void)state;
+    for (const FlowApiMember *function = flow_api_functions; function->name; function++) {
+        const FlowNativeEntry *native = realm_global(function->name);
+        assert_non_null(native);
+        assert_int_equal(flow_api_field_count(function->parameters), native->length);
+        assert_non_null(flow_api_about_member(function->name));
+    }
+    assert_non_null(flow_api_function(STR("Always")));
+    assert_null(flow_api_function(STR("atob")));
+}
+
 static void check_read(const char *json, const char *expected) {
     Arena arena;
     arena_init(&arena);
@@ -116,6 +135,7 @@ static void the_table_prints_as_json(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_and_the_realm_have_the_same_calls),
+        cmocka_unit_test(the_table_and_the_realm_have_the_same_functions),
         cmocka_unit_test(known_options_with_possible_values_are_taken),
         cmocka_unit_test(what_is_wrong_with_an_option_is_said),
         cmocka_unit_test(the_table_prints_as_json),

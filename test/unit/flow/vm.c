@@ -379,8 +379,108 @@ static void a_promise_that_never_settles_is_reported_as_stuck(void **state) {
     run_end(&run);
 }
 
+// ---- conditions ----
+
+static void looking_check(FlowHost *base, const FlowCheck *check) {
+    static const char *const words[] = {"invariant", "always", "eventually"};
+    test_host_line((TestHost *)base, words[check->kind], check->name,
+                   check->is_true ? STR("true") : STR("false"));
+}
+
+static const FlowHostOps looking_ops = {
+    .start = test_host_start,
+    .effect = test_host_effect,
+    .now_ms = test_host_now,
+    .check = looking_check,
+};
+
+static const char conditions[] = "let n = 0\n"
+                                 "Invariant('begun', n === 0)\n"
+                                 "Always('small', () => n < 2)\n"
+                                 "Eventually('one', () => n === 1)\n"
+                                 "Always('broken', () => n.x.y)\n"
+                                 "await Timer.delay(1)\n"
+                                 "n++\n"
+                                 "await Timer.delay(1)\n"
+                                 "n++\n"
+                                 "return n";
+
+static void conditions_nobody_looks_at_keep_nothing(void **state) {
+    (void)state;
+    Run run;
+    FlowVmStats stats;
+    run_begin(&run, conditions, NULL);
+    assert_int_equal(run_turn(&run), FLOW_PARKED);
+    flow_vm_stats(run.vm, &stats);
+    assert_int_equal(stats.awaitable_count, 1); // the timer
+    run_settle(&run, 1, "null");
+    assert_int_equal(run_turn(&run), FLOW_PARKED);
+    run_settle(&run, 2, "null");
+    assert_int_equal(run_turn(&run), FLOW_COMPLETED);
+    assert_string_equal(run.host.log, "timer - 1000 -1\ntimer - 1000 -1\n");
+    run_end(&run);
+}
+
+static uint32_t only_wait(const Run *run) {
+    assert_int_equal(run->result.wait_count, 1); // what the host is to settle
+    return run->result.waits[0].id;
+}
+
+static void conditions_are_looked_at_at_every_wait_and_at_the_end(void **state) {
+    (void)state;
+    Run run;
+    run_begin(&run, conditions, NULL);
+    run.host.base.ops = &looking_ops;
+    assert_int_equal(run_turn(&run), FLOW_PARKED);
+    assert_string_equal(run.host.log, "invariant begun true\n"
+                                      "always small true\neventually one false\n"
+                                      "always broken false\ntimer - 1000 -1\n"
+                                      "always small true\neventually one false\n"
+                                      "always broken false\n");
+    run.host.log[0] = 0;
+    run_settle(&run, only_wait(&run), "null");
+    assert_int_equal(run_turn(&run), FLOW_PARKED);
+    assert_string_equal(run.host.log, "timer - 1000 -1\nalways small true\neventually one true\n"
+                                      "always broken false\n");
+    run.host.log[0] = 0;
+    run_settle(&run, only_wait(&run), "null");
+    assert_int_equal(run_turn(&run), FLOW_COMPLETED);
+    assert_string_equal(run.host.log, "always small false\nalways broken false\n");
+    assert_str_equal(run.result.result_json, "2");
+    run_end(&run);
+}
+
+static void conditions_survive_a_snapshot_and_a_cancellation(void **state) {
+    (void)state;
+    Run run;
+    Diag diag;
+    Buf bytes;
+    run_begin(&run,
+              "let n = 0\nAlways('zero', () => n === 0)\n"
+              "try { await Timer.delay(1) } finally { n = 1 }",
+              NULL);
+    run.host.base.ops = &looking_ops;
+    assert_int_equal(run_turn(&run), FLOW_PARKED);
+    buf_init(&bytes, 1 << 20);
+    assert_int_equal(flow_snapshot_write(run.vm, &bytes, &diag), OK);
+    flow_vm_free(run.vm);
+    FlowVmOptions options = {
+        .module = run.module, .host = &run.host.base, .limits = FLOW_LIMITS_DEFAULT};
+    assert_int_equal(flow_snapshot_read(buf_str(&bytes), &options, &run.vm, &diag), OK);
+    buf_done(&bytes);
+    run.host.log[0] = 0;
+    flow_vm_cancel(run.vm, STR("enough"));
+    assert_int_equal(run_turn(&run), FLOW_FAILED);
+    assert_str_equal(run.result.failure.name, "CancelledError");
+    assert_string_equal(run.host.log, "always zero false\n");
+    run_end(&run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conditions_nobody_looks_at_keep_nothing),
+        cmocka_unit_test(conditions_are_looked_at_at_every_wait_and_at_the_end),
+        cmocka_unit_test(conditions_survive_a_snapshot_and_a_cancellation),
         cmocka_unit_test(a_program_completes_with_its_value),
         cmocka_unit_test(an_uncaught_error_fails_the_run_with_its_place),
         cmocka_unit_test(a_task_parks_the_run_until_it_is_settled),
