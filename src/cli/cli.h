@@ -43,6 +43,7 @@ int cli_check(int argument_count, char **arguments);
 int cli_debug(int argument_count, char **arguments);
 int cli_lsp(int argument_count, char **arguments);
 int cli_run(int argument_count, char **arguments);
+int cli_sim(int argument_count, char **arguments);
 int cli_dev(int argument_count, char **arguments);
 int cli_serve(int argument_count, char **arguments);
 int cli_disasm(int argument_count, char **arguments);

@@ -31,6 +31,7 @@ static const CliGroup config_group = {
 static const CliCommand commands[] = {
     {"check", "report what is wrong with workflow files", cli_check, NULL, NULL},
     {"run", "run a workflow in the foreground", cli_run, NULL, NULL},
+    {"sim", "look for what could go wrong with a workflow", cli_sim, NULL, NULL},
     {"dev", "serve the flows of a folder, and deploy them as they change", cli_dev, NULL, NULL},
     {"serve", "serve workflows over HTTP", cli_serve, NULL, NULL},
     {"worker", "do tasks with a program", cli_worker, NULL, NULL},

@@ -5,6 +5,7 @@
 //   [files-1] The buffer holds what was read even when the answer is an error.
 
 #include "cli/run/files.h"
+#include "json/validate.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,4 +30,13 @@ Status file_read(const char *path, Buf *ret_text, Diag *diag) {
         return diag_set(diag, ERR_LIMIT, "FILE_TOO_LARGE", "%s has more than %zu bytes", path,
                         ret_text->max_size);
     return OK;
+}
+
+Status input_read(Str given, Buf *ret_text, Diag *diag) {
+    if (given.len > 0 && given.data[0] == '@') TRY(file_read(given.data + 1, ret_text, diag));
+    else buf_append_str(ret_text, given);
+    Status status = json_validate(buf_str(ret_text), diag);
+    if (status == OK) return OK;
+    Diag cause = *diag;
+    return diag_set(diag, status, "BAD_INPUT", "the input is no JSON: %s", cause.message);
 }

@@ -1,7 +1,7 @@
 // Mocks: reading the file, and the functions that answer from it.
 //
 // Answers are counted per name for the whole process, over all runs: a list reads like a script of
-// what the outside world will say, in order. Invariants [mock-1]-[mock-3] are in run/mock.h.
+// what the outside world will say, in order. Invariants [mock-1]-[mock-5] are in run/mock.h.
 //
 // Not here: when a signal is sent (run/session.c).
 #include "cli/run/mock.h"
@@ -20,9 +20,28 @@ static const JsonValue *only_member(const JsonValue *value, const char *name) {
     return json_member(value, str_from(name));
 }
 
-static Status check_answer(const JsonValue *member, const JsonValue *answer, MockKind kind,
+static bool is_never(const JsonValue *answer) {
+    const JsonValue *never = only_member(answer, "never");
+    return never != NULL && never->kind == JSON_KIND_BOOL && never->boolean;
+}
+
+// [mock-4]
+static const JsonValue *first_alternative(const JsonValue *answer) {
+    const JsonValue *any = only_member(answer, "any");
+    if (any == NULL || any->kind != JSON_KIND_ARRAY || any->count == 0) return answer;
+    JSON_EACH (alternative, any)
+        if (!is_never(alternative)) return alternative;
+    return any->first;
+}
+
+static Status check_answer(const JsonValue *member, const JsonValue *given, MockKind kind,
                            Diag *diag) {
+    const JsonValue *answer = first_alternative(given);
     const JsonValue *error = only_member(answer, "error");
+    if (is_never(answer) && kind != MOCK_SIGNAL)
+        return diag_set(diag, ERR_INVALID, "BAD_MOCK",
+                        "\"%.*s\": what never answers can be tried with abide sim only",
+                        STR_ARG(member->key));
     if (error == NULL) return OK;
     if (kind == MOCK_SIGNAL)
         return diag_set(diag, ERR_INVALID, "BAD_MOCK", "\"%.*s\": a signal cannot be an error",
@@ -58,6 +77,14 @@ static Status read_mock(Arena *arena, const JsonValue *member, Mock *ret_mock, D
     return OK;
 }
 
+// [mock-5]
+static bool is_for_sim(const JsonValue *member) {
+    bool is_signal = str_starts_with(member->key, STR("signal:"));
+    return str_starts_with(member->key, STR("check:")) ||
+           str_starts_with(member->key, STR("event:")) ||
+           (is_signal && (only_member(member, "maybe") != NULL || is_never(member)));
+}
+
 Status mocks_parse(Arena *arena, Str text, Mocks *ret_mocks, Diag *diag) {
     JsonValue *object;
     TRY(json_parse(arena, text, &object, diag));
@@ -66,7 +93,8 @@ Status mocks_parse(Arena *arena, Str text, Mocks *ret_mocks, Diag *diag) {
                         "mocks are an object: task name, workflow:NAME or signal:NAME to answer");
     *ret_mocks = (Mocks){.items = ARENA_ARRAY(arena, Mock, object->count + 1)};
     JSON_EACH (member, object)
-        TRY(read_mock(arena, member, &ret_mocks->items[ret_mocks->count++], diag));
+        if (!is_for_sim(member))
+            TRY(read_mock(arena, member, &ret_mocks->items[ret_mocks->count++], diag));
     return OK;
 }
 
@@ -76,6 +104,7 @@ static MockAnswer answer_at(const Mock *mock, unsigned number) {
     const JsonValue *answer = mock->answers;
     if (answer->kind == JSON_KIND_ARRAY) answer = json_item(answer, number); // [mock-1]
     if (answer == NULL) return (MockAnswer){.is_exhausted = true};
+    answer = first_alternative(answer);
     const JsonValue *error = only_member(answer, "error"); // [mock-2]
     const JsonValue *result = only_member(answer, "result");
     if (error != NULL) return (MockAnswer){.is_error = true, .error = error};

@@ -6,6 +6,9 @@
 //   [mock-1] A list has one entry per call (attempts count); anything else answers every call.
 //   [mock-2] {"error": {…}} alone is a failure, {"result": …} alone is that result.
 //   [mock-3] A signal is sent when a run waits for it and nothing else can happen.
+//   [mock-4] Of {"any": […]} the first that answers is taken; abide sim tries them all.
+//   [mock-5] "check:…", "event:…" and signals that may come or never do are for abide sim
+//        (docs/sim.md): here nothing comes of them.
 #pragma once
 #include "abide.h"
 #include "base/arena.h"

@@ -14,8 +14,8 @@
 #include "cli/run/load.h"
 #include "cli/run/program.h"
 #include "cli/runs/failure.h"
+#include "cli/sim/replay.h"
 #include "flow/lexer/source.h"
-#include "json/validate.h"
 #include <stdio.h>
 
 enum { INPUT_MAX = 256 << 20 };
@@ -44,7 +44,7 @@ static OptionsResult parse_arguments(int count, char **arguments, RunArguments *
         {"mock", 0, OPTION_TEXT, &ret->mock, "FILE",
          "answers of tasks, children and signals, as JSON"},
         {"script", 0, OPTION_TEXT, &ret->script, "FILE",
-         "signals, events and cancels, each with its time"},
+         "signals, events and cancels, each with its time, or a history of abide sim"},
         {"virtual-time", 0, OPTION_FLAG, &ret->is_virtual, NULL,
          "do not wait for timers; print what happens when"},
         {"now", 0, OPTION_TEXT, &ret->now, "TIME",
@@ -93,16 +93,6 @@ static OptionsResult parse_arguments(int count, char **arguments, RunArguments *
         return OPTIONS_BAD;
     }
     return OPTIONS_OK;
-}
-
-// The input as JSON text: as given, or from a file.
-static Status read_input(Str given, Buf *ret_text, Diag *diag) {
-    if (given.len > 0 && given.data[0] == '@') TRY(file_read(given.data + 1, ret_text, diag));
-    else buf_append_str(ret_text, given);
-    Status status = json_validate(buf_str(ret_text), diag);
-    if (status == OK) return OK;
-    Diag cause = *diag;
-    return diag_set(diag, status, "BAD_INPUT", "the input is no JSON: %s", cause.message);
 }
 
 static Str base_name(Str path) {
@@ -164,6 +154,7 @@ static Status read_script(const RunArguments *arguments, Arena *arena, RunFiles 
                           Diag *diag) {
     if (!arguments->script.data) return OK;
     TRY(file_read(arguments->script.data, &files->script_text, diag));
+    if (explore_is_script(buf_str(&files->script_text))) return OK;
     Diag cause;
     Status status = script_parse(arena, buf_str(&files->script_text), &files->script, &cause);
     if (status != OK)
@@ -171,6 +162,18 @@ static Status read_script(const RunArguments *arguments, Arena *arena, RunFiles 
                         cause.message);
     files->setting.script = &files->script;
     return OK;
+}
+
+// A history says everything but what the world is like and when it begins.
+static Status check_beside_history(const RunArguments *arguments, Diag *diag) {
+    bool has_more = arguments->store.data || arguments->id.data || arguments->plugins.count > 0 ||
+                    arguments->queues.count > 0 || arguments->addresses.count > 0 ||
+                    arguments->is_exec_allowed || arguments->is_private_allowed ||
+                    arguments->max_steps > 0 || arguments->memory_bytes > 0;
+    if (!has_more) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_OPTION",
+                    "a history of abide sim takes --mock, --input, --workflow and --now, and no "
+                    "other options");
 }
 
 static Status read_setting(const RunArguments *arguments, Arena *arena, RunFiles *files,
@@ -194,13 +197,15 @@ static Status read_setting(const RunArguments *arguments, Arena *arena, RunFiles
         TRY(queue_limit_parse(arena, arguments->queues.items[i], &queues[i], diag));
     files->setting.queues = queues;
     files->setting.queue_count = arguments->queues.count;
+    TRY(read_script(arguments, arena, files, diag));
+    bool is_history = explore_is_script(buf_str(&files->script_text));
+    if (is_history) TRY(check_beside_history(arguments, diag));
     if (arguments->now.data) {
-        if (!arguments->is_virtual)
+        if (!arguments->is_virtual && !is_history)
             return diag_set(diag, ERR_INVALID, "BAD_OPTION", "--now needs --virtual-time");
         TRY(instant_parse(arguments->now, &files->setting.start_ms, diag));
     }
-    TRY(read_mocks(arguments, arena, files, diag));
-    return read_script(arguments, arena, files, diag);
+    return is_history ? OK : read_mocks(arguments, arena, files, diag);
 }
 
 static bool wants_engine(const RunArguments *arguments) {
@@ -211,6 +216,19 @@ static bool wants_engine(const RunArguments *arguments) {
 }
 
 // ---- running ----
+
+// A history of `abide sim` is played as that does it. Answers an ExitCode; < 0: it is none.
+static int replay_history(const RunRequest *request, const RunArguments *arguments,
+                          const RunFiles *files) {
+    if (!explore_is_script(buf_str(&files->script_text))) return -1;
+    return sim_replay(&(ReplayRequest){.module = request->module,
+                                       .workflow_index = request->workflow_index,
+                                       .input_json = request->input_json,
+                                       .mock = arguments->mock.data,
+                                       .start_ms = files->setting.start_ms,
+                                       .script = buf_str(&files->script_text),
+                                       .script_path = arguments->script.data});
+}
 
 static int run_request(RunRequest *request, const RunArguments *arguments) {
     Arena arena;
@@ -226,8 +244,10 @@ static int run_request(RunRequest *request, const RunArguments *arguments) {
         status = read_setting(arguments, &arena, &files, &diag);
         request->setting = &files.setting;
     }
-    if (status == OK) status = run_program(request, &arena, &answer, &diag);
-    if (status == OK) exit_code = print_answer(request, &answer, &arena);
+    int replayed = status == OK ? replay_history(request, arguments, &files) : -1;
+    if (status == OK && replayed < 0) status = run_program(request, &arena, &answer, &diag);
+    if (replayed >= 0) exit_code = replayed;
+    else if (status == OK) exit_code = print_answer(request, &answer, &arena);
     else fprintf(stderr, "abide: %s\n", diag.message);
     buf_done(&files.mock_text);
     buf_done(&files.script_text);
@@ -268,7 +288,7 @@ int cli_run(int argument_count, char **argument_texts) {
     Buf input;
     buf_init(&input, INPUT_MAX);
     int exit_code = EXIT_CODE_USAGE;
-    if (arguments.input.data && read_input(arguments.input, &input, &diag) != OK)
+    if (arguments.input.data && input_read(arguments.input, &input, &diag) != OK)
         fprintf(stderr, "abide: %s\n", diag.message);
     else exit_code = run_file(&arguments, arguments.input.data ? buf_str(&input) : STR_NULL);
     buf_done(&input);
