@@ -555,10 +555,14 @@ ABIDE_API int abide_retry_run(abide_engine *engine, const char *run_id, const ch
 /*
 ** What a run of a script would do next, without doing it: a copy of it goes on with made-up answers
 ** under a clock of its own. Nothing is written and nothing leaves. `answers_json` (NULL = none):
-**   {"tasks": [{"name", "result"} or {"name", "error"}], "signals": [{"name", "payload"}],
-**    "events": [{"topic", "payload"}], "time": "2d"}
-** *ret_json: {"status", "result", "error", "effects", "state", "waits", "variables", …}; free it
-** with abide_free. Errors: RUN_NOT_FOUND, RUN_TERMINAL, RUN_NOT_SCRIPT, BAD_FIELD, UNKNOWN_FIELD.
+**   {"tasks": [{"name", "result"} or {"name", "error"}], "children": [likewise],
+**    "signals": [{"name", "payload"}], "events": [{"topic", "payload"}], "time": "2d",
+**    "turn": 3, "version": "current", "source": "…"}
+** The copy begins as the run is, or as its kept turn `turn` began; with `version` or `source` it is
+** put on that version of its script first. *ret_json: {"status", "result", "error", "effects",
+** "state", "waits", "variables", …}; free it with abide_free. Errors: RUN_NOT_FOUND, RUN_TERMINAL,
+** RUN_NOT_SCRIPT, TURN_NOT_KEPT, WORKFLOW_NOT_FOUND, MOVE_REFUSED, FLOW_SYNTAX, FLOW_CHECK,
+** BAD_FIELD, UNKNOWN_FIELD.
 */
 ABIDE_API int abide_try(abide_engine *engine, const char *run_id, const char *answers_json,
                         char **ret_json, abide_error *error);

@@ -317,6 +317,9 @@ bool engine_has_released(abide_engine *engine, const RunRow *run) {
 bool engine_is_shared(const abide_engine *engine) { return engine->is_shared; }
 int64_t engine_run_retention_ms(const abide_engine *engine) { return engine->run_retention_ms; }
 int64_t engine_cancel_grace_ms(const abide_engine *engine) { return engine->cancel_grace_ms; }
+bool engine_isolates_children(const abide_engine *engine) {
+    return engine->is_child_failure_isolated;
+}
 int64_t engine_default_consume(const abide_engine *engine) {
     return engine->options.default_consume;
 }

@@ -103,5 +103,6 @@ MUST_CHECK Status engine_pause_reason(abide_engine *engine, Arena *arena, const 
 MUST_CHECK Status engine_check_released(abide_engine *engine, const RunRow *run, Diag *diag);
 bool engine_is_shared(const abide_engine *engine); // other nodes may work on the store
 int64_t engine_run_retention_ms(const abide_engine *engine);
+bool engine_isolates_children(const abide_engine *engine); // abide_options
 int64_t engine_cancel_grace_ms(const abide_engine *engine);
 int64_t engine_default_consume(const abide_engine *engine); // TopicConsume

@@ -411,7 +411,8 @@ static Status try_run(abide_engine *engine, const char *run_id, const char *answ
         status = diag_set(diag, ERR_INVALID, "BAD_JSON", "the answers are not a JSON object");
     if (status == OK) status = sandbox_read_answers(&arena, object, &answers, diag);
     if (status == OK) {
-        SandboxRun what = {engine->store, id, &answers, env_now_ms(engine->driver.env)};
+        SandboxRun what = {engine->store, id, &answers, env_now_ms(engine->driver.env),
+                           engine->is_child_failure_isolated};
         status = sandbox_try(&what, &arena, &report, diag);
     }
     if (status == OK) *ret_json = mem_copy(report.data, report.len);

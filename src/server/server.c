@@ -192,6 +192,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     server->started_at_ms = engine_now_ms(engine);
     hub_init(&server->hub);
     turn_codes_init(&server->codes, server);
+    offload_init(&server->offload);
     metrics_init(&server->metrics);
     workers_init(&server->workers);
     rates_init(&server->rates, server->started_at_ms);
@@ -205,6 +206,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     list_init(&server->exchanges);
     settings_replace(server, config->settings);
     Status status = ticker_start(server, diag);
+    if (status == OK) status = offload_start(&server->offload, diag);
     if (status == OK) status = tracer_start(engine, config->logger, &server->tracer, diag);
     server->watcher = (EngineWatcher){notice, server, has_reader};
     engine_watch(engine, &server->watcher);
@@ -252,6 +254,7 @@ void server_free(Server *server) {
     if (server == NULL) return;
     if (!server_is_stopping(server)) server_drain(server);
     wait_for_exchanges(server);
+    offload_stop(&server->offload);
     if (server->daemon != NULL) MHD_stop_daemon(server->daemon);
     engine_watch(server->engine, NULL);
     ASSERT(list_is_empty(&server->exchanges));
@@ -259,6 +262,7 @@ void server_free(Server *server) {
     turns_listen(engine_turns(server->engine), NULL, NULL);
     turn_codes_done(&server->codes);
     hub_done(&server->hub);
+    offload_done(&server->offload);
     metrics_done(&server->metrics);
     workers_done(&server->workers);
     rates_done(&server->rates);

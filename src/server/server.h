@@ -16,6 +16,7 @@
 #include "server/access/tokens.h"
 #include "server/exchange/exchange.h"
 #include "server/exchange/hub.h"
+#include "server/exchange/offload.h"
 #include "server/exchange/turn_codes.h"
 #include "server/http/ticker.h"
 #include "server/observe/attention.h"
@@ -72,6 +73,7 @@ struct Server {
     PolicyHolder policy;
     TokenCache tokens;
     ServerTicker ticker;
+    Offload offload;
     pthread_mutex_t lock; // guards what follows
     pthread_cond_t idle;  // no exchange is left
     List exchanges;

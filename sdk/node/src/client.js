@@ -181,7 +181,7 @@ export class Client {
   }
 
   async tryRun(runId, options = {}) {
-    const body = fields("tryRun", options, "tasks signals events time")
+    const body = fields("tryRun", options, "tasks children signals events time turn version source")
     return this.transport.call("POST", path`/v1/runs/${runId}/try`, { body })
   }
 

@@ -62,7 +62,7 @@ function time(name, value) {
 const all = (kind, names) => names.split(" ").map(name => [name, kind])
 const KINDS = Object.fromEntries([
   ...all(any, "event input kwargs start_event"),
-  ...all(list, "events results signals tasks turns workflows"),
+  ...all(list, "children events results signals tasks turns workflows"),
   ...all(flag, "dry_run include_internal include_qualified_name paused purge"),
   ...all(texts, "ids names queues scopes tags"),
   ...all(time, "at created_after created_before from idle_before start_at to"),
@@ -70,7 +70,7 @@ const KINDS = Object.fromEntries([
   ...all(duration, "catch_up delay every expire expires grace heartbeat_timeout jitter lease rate_period " +
     "retry_delay retry_max_delay schedule_timeout time timeout ttl wait"),
   ...all(text, "concurrency_key cron cursor file handler_id id key leftover_topic name parent path q queue reason run " +
-    "state step tag timezone traceparent tracestate verb version waiting_on where worker workflow"),
+    "source state step tag timezone traceparent tracestate verb version waiting_on where worker workflow"),
   ["consume", oneOf("one", "all")],
   ["leftover_signals", oneOf("discard", "topic", "dead_letter")],
   ["overlap", oneOf("skip", "queue", "allow", "cancel-old")],

@@ -156,16 +156,26 @@ export interface Snapshot {
 /** Answers for a run that is tried. */
 export interface TryOptions {
   tasks?: readonly ({ name: string; result?: Json } | { name: string; error: Json })[]
+  /** Child workflows. */
+  children?: readonly ({ name: string; result?: Json } | { name: string; error: Json })[]
   signals?: readonly { name: string; payload?: Json }[]
   events?: readonly { topic: string; payload?: Json }[]
   /** How much time may pass. */
   time?: Duration
+  /** Begin as that kept turn began. */
+  turn?: number
+  /** Put the copy on this version of its workflow first, or on the `current` one. */
+  version?: string
+  /** The same with a version that is not deployed. */
+  source?: string
 }
 
 /** What a run would do. */
 export interface Trial {
   run_id: string
   workflow: string
+  version: string
+  turn: number | null
   status: string
   result: Json
   error: Json

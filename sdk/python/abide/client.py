@@ -261,17 +261,22 @@ class Client:
                                    query=given(depth=depth, path=path, turn=turn))
 
     def try_run(self, run_id: str, *, tasks: Optional[Iterable[JsonObject]] = None,
+                children: Optional[Iterable[JsonObject]] = None,
                 signals: Optional[Iterable[JsonObject]] = None,
                 events: Optional[Iterable[JsonObject]] = None,
-                time: Optional[Duration] = None) -> JsonObject:
+                time: Optional[Duration] = None, turn: Optional[int] = None,
+                version: Optional[str] = None, source: Optional[str] = None) -> JsonObject:
         """What it would do with these answers; nothing is written and nothing leaves.
 
-        tasks: {"name", "result"} or {"name", "error"}; signals: {"name", "payload"}; events:
-        {"topic", "payload"}; time: how much may pass.
+        tasks, children: {"name", "result"} or {"name", "error"}; signals: {"name", "payload"};
+        events: {"topic", "payload"}; time: how much may pass. turn: begin as that kept turn began;
+        version or source: put the copy on that version first ("current", or one that is not
+        deployed).
         """
         return self.transport.call("POST", path("/v1/runs/", run_id, "/try"), is_repeatable=True,
-                                   body=given(tasks=tasks, signals=signals, events=events,
-                                              time=time))
+                                   body=given(tasks=tasks, children=children, signals=signals,
+                                              events=events, time=time, turn=turn,
+                                              version=version, source=source))
 
     # ---- signals and events ----
 

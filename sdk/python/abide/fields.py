@@ -119,7 +119,7 @@ _KINDS: Dict[str, Callable[[str, Any], Any]] = {
 }
 _KINDS.update({name: _any for name in ("event", "input", "kwargs", "payload", "start_event")})
 _KINDS.update({name: _list for name in (
-    "events", "results", "signals", "tasks", "turns", "workflows")})
+    "children", "events", "results", "signals", "tasks", "turns", "workflows")})
 _KINDS.update({name: _flag for name in (
     "dry_run", "include_internal", "include_qualified_name", "paused", "purge")})
 _KINDS.update({name: _texts for name in ("ids", "names", "queues", "scopes", "tags")})
@@ -135,8 +135,8 @@ _KINDS.update({name: _duration for name in (
     "wait")})
 _KINDS.update({name: _text for name in (
     "concurrency_key", "cron", "cursor", "file", "handler_id", "id", "key", "leftover_topic", "name",
-    "parent", "path", "q", "queue", "reason", "run", "state", "step", "tag", "timezone", "traceparent",
-    "tracestate", "verb", "version", "waiting_on", "where", "worker", "workflow")})
+    "parent", "path", "q", "queue", "reason", "run", "source", "state", "step", "tag", "timezone",
+    "traceparent", "tracestate", "verb", "version", "waiting_on", "where", "worker", "workflow")})
 
 
 def given(**fields: Any) -> Dict[str, Any]:

@@ -4,6 +4,8 @@
 // then how it would stand.
 //
 // Not here: what happens in the sandbox (the server does that), how a run stands now (show.c).
+#include "base/array.h"
+#include "cli/run/files.h"
 #include "cli/runs/failure.h"
 #include "cli/runs/next.h"
 #include "cli/runs/wf.h"
@@ -15,9 +17,12 @@ typedef struct AnswerOption { // how an option becomes answers
     const char *option, *list, *name, *value;
 } AnswerOption;
 
+enum { SOURCE_SIZE_MAX = 4 << 20 };
+
 static const AnswerOption answer_options[] = {
-    {"signal", "signals", "name", "payload"},
-    {"event", "events", "topic", "payload"},
+    {"task", "tasks", "name", "result"},      {"fail", "tasks", "name", "error"},
+    {"child", "children", "name", "result"},  {"fail-child", "children", "name", "error"},
+    {"signal", "signals", "name", "payload"}, {"event", "events", "topic", "payload"},
 };
 
 // One NAME=JSON as a member of a list; NAME alone has no value.
@@ -47,23 +52,47 @@ static bool put_each(VerbCall *call, Body *body, const AnswerOption *form) {
     return true;
 }
 
-static bool put_answers(VerbCall *call, Body *body) {
-    static const AnswerOption result = {"task", "tasks", "name", "result"};
-    static const AnswerOption error = {"fail", "tasks", "name", "error"};
-    json_write_key(&body->json, STR("tasks"));
-    json_write_array_begin(&body->json);
-    bool is_ok = put_each(call, body, &result) && put_each(call, body, &error);
-    json_write_array_end(&body->json);
-    for (size_t i = 0; is_ok && i < sizeof answer_options / sizeof *answer_options; i++) {
-        json_write_key(&body->json, str_from(answer_options[i].list));
-        json_write_array_begin(&body->json);
+// Options of one list stand together.
+static bool put_lists(VerbCall *call, Body *body) {
+    bool is_ok = true;
+    for (size_t i = 0; is_ok && i < COUNT_OF(answer_options); i++) {
+        const char *list = answer_options[i].list;
+        bool is_first = i == 0 || strcmp(list, answer_options[i - 1].list) != 0;
+        bool is_last =
+            i + 1 == COUNT_OF(answer_options) || strcmp(list, answer_options[i + 1].list) != 0;
+        if (is_first) {
+            json_write_key(&body->json, str_from(list));
+            json_write_array_begin(&body->json);
+        }
         is_ok = put_each(call, body, &answer_options[i]);
-        json_write_array_end(&body->json);
+        if (is_last) json_write_array_end(&body->json);
     }
+    return is_ok;
+}
+
+// A script that is not deployed.
+static bool put_source(VerbCall *call, Body *body) {
+    Str path = verb_text(call, "file");
+    if (str_is_null(path)) return true;
+    Buf text;
+    Diag diag = {0};
+    buf_init(&text, SOURCE_SIZE_MAX);
+    Status status = file_read(path.data, &text, &diag);
+    if (status == OK) json_put_string(&body->json, "source", buf_str(&text));
+    buf_done(&text);
+    return status == OK || session_fail(body->session, status, &diag);
+}
+
+static bool put_request(VerbCall *call, Body *body) {
+    if (!put_lists(call, body) || !put_source(call, body)) return false;
     Str time = verb_text(call, "time");
     if (time.len > 0 && time.data[0] == '+') time = (Str){time.data + 1, time.len - 1};
     body_put_text(body, "time", time);
-    return is_ok;
+    body_put_text(body, "version", verb_text(call, "version"));
+    Str turn = verb_text(call, "turn");
+    if (!session_check_number(body->session, "turn", turn)) return false;
+    body_put_raw(body, "turn", turn);
+    return true;
 }
 
 // ---- the answer ----
@@ -136,7 +165,7 @@ static void try_run(VerbCall *call) {
     Str path = session_path(session, "/v1/runs/%s/try", verb_operand(call, 0), STR_NULL);
     Body body;
     body_begin(&body, session);
-    bool is_ok = put_answers(call, &body);
+    bool is_ok = put_request(call, &body);
     Str text = body_end(&body);
     if (!is_ok || !session_post(session, path, text)) return;
     const JsonValue *trial = session->answer.json;
@@ -154,9 +183,16 @@ static const VerbOption options[] = {
     {"task", 't', "NAME=JSON", "the result of a task, whenever the run asks for it", VALUE_LIST,
      VERB_OWN},
     {"fail", 0, "NAME[=JSON]", "a task fails, with this error", VALUE_LIST, VERB_OWN},
+    {"child", 0, "NAME=JSON", "the result of a child workflow, likewise", VALUE_LIST, VERB_OWN},
+    {"fail-child", 0, "NAME[=JSON]", "a child workflow fails, with this error", VALUE_LIST,
+     VERB_OWN},
     {"signal", 's', "NAME[=JSON]", "a signal, once", VALUE_LIST, VERB_OWN},
     {"event", 'e', "TOPIC[=JSON]", "an event, once", VALUE_LIST, VERB_OWN},
     {"time", 0, "DURATION", "let so much time pass, such as +2d", VALUE_TEXT, VERB_OWN},
+    {"turn", 0, "N", "begin as this kept turn began (abide wf turns)", VALUE_NUMBER, VERB_OWN},
+    {"version", 0, "VERSION", "put the copy on this version first, or on the current one",
+     VALUE_TEXT, VERB_OWN},
+    {"file", 'f', "FILE", "the same with a script that is not deployed", VALUE_TEXT, VERB_OWN},
     {0},
 };
 const Verb wf_try_verb = {
@@ -166,7 +202,8 @@ const Verb wf_try_verb = {
         "Says what a run would do next with these answers. A copy of it goes on in a sandbox:\n"
         "nothing is written, no task leaves, and the run itself stays as it is.",
     .example = "abide wf try order-7 --signal approved=true --task ship='\"parcel\"'\n"
-               "abide wf try order-7 --time +2d",
+               "abide wf try order-7 --time +2d\n"
+               "abide wf try order-7 --turn 3 --file repaired.flow",
     .options = options,
     .operand_min = 1,
     .operand_max = 1,

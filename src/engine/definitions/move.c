@@ -50,22 +50,28 @@ static Status find_short(Store *store, Arena *arena, DefinitionRef *which, Diag 
     return OK;
 }
 
+Status move_find_version(Store *store, Arena *arena, DefinitionRef which, DefinitionRow *ret_row,
+                         Diag *diag) {
+    if (str_equal(which.version, STR("current"))) which.version = STR_NULL;
+    bool is_short = which.version.len >= VERSION_SHORT_MIN && which.version.len < VERSION_SIZE;
+    if (is_short) TRY(find_short(store, arena, &which, diag));
+    TRY(store_find_definition(store, arena, &which, ret_row, diag));
+    if (ret_row->kind == RUN_FLOW) return OK;
+    return diag_set(diag, ERR_CONFLICT, "RUN_NOT_PARKED",
+                    "\"%.*s\" is a C workflow now; its runs cannot be moved there",
+                    STR_ARG(which.name));
+}
+
 static Status find_versions(const MoveWish *wish, const RunRow *run, DefinitionRow rows[2],
                             Diag *diag) {
     DefinitionRef which = {.name = run->workflow, .version = wish->version};
-    bool is_short = which.version.len >= VERSION_SHORT_MIN && which.version.len < VERSION_SIZE;
-    if (is_short) TRY(find_short(wish->store, wish->arena, &which, diag));
-    TRY(store_find_definition(wish->store, wish->arena, &which, &rows[1], diag));
-    if (rows[1].kind != RUN_FLOW)
-        return diag_set(diag, ERR_CONFLICT, "RUN_NOT_PARKED",
-                        "\"%.*s\" is a C workflow now; its runs cannot be moved there",
-                        STR_ARG(run->workflow));
+    TRY(move_find_version(wish->store, wish->arena, which, &rows[1], diag));
     return store_definition_by_key(wish->store, wish->arena, run->definition, &rows[0], diag);
 }
 
 // [definitions-move-1]
-static Status move_bytes(Str bytes, FlowModule *modules[2], Arena *arena, Str *ret_bytes,
-                         Diag *diag) {
+Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena, Str *ret_bytes,
+                     Diag *diag) {
     Str machine;
     TRY(flow_machine_vm_bytes(bytes, &machine, diag));
     Buf moved;
@@ -87,7 +93,7 @@ static Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena,
     FlowModule *modules[2] = {NULL, NULL};
     Status status = definition_module(&rows[0], arena, &modules[0], diag);
     if (status == OK) status = definition_module(&rows[1], arena, &modules[1], diag);
-    if (status == OK) status = move_bytes(bytes, modules, arena, ret_bytes, diag);
+    if (status == OK) status = move_snapshot(bytes, modules, arena, ret_bytes, diag);
     flow_module_release(modules[0]);
     flow_module_release(modules[1]);
     return status;

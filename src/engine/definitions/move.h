@@ -1,13 +1,15 @@
 // Moving a run to another version of its script: from the store's rows to the operation.
 #pragma once
+#include "flow/flow.h"
 #include "store/batch.h"
+#include "store/read_types.h"
 #include "store/store.h"
 
 typedef struct MoveWish {
     Store *store;
     Arena *arena; // for the texts of the answer
     Str run_id;
-    Str version; // of the run's workflow, or how it begins; null: the current one
+    Str version; // of the run's workflow, as move_find_version takes it
 } MoveWish;
 
 typedef struct MoveAnswer {
@@ -15,6 +17,14 @@ typedef struct MoveAnswer {
     bool is_there; // it has that version: there is nothing to do
 } MoveAnswer;
 
+// A version of a workflow that is a script: a whole one, at least its first six characters, or the
+// current one for "current" and null. Codes: WORKFLOW_NOT_FOUND, BAD_FIELD, RUN_NOT_PARKED.
+MUST_CHECK Status move_find_version(Store *store, Arena *arena, DefinitionRef which,
+                                    DefinitionRow *ret_row, Diag *diag);
+// The engine's snapshot `bytes` of the first version as one of the second. Codes: MOVE_REFUSED,
+// and those of snapshots.
+MUST_CHECK Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena,
+                                Str *ret_bytes, Diag *diag);
 // Finds out whether a parked run can go on in that version, and fills an OP_MOVE that lets it.
 // Codes: RUN_NOT_FOUND, RUN_NOT_PARKED, WORKFLOW_NOT_FOUND, MOVE_REFUSED.
 MUST_CHECK Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag);

@@ -29,6 +29,7 @@ typedef struct AnswerForm { // how one kind of answer is written
 
 static const AnswerForm forms[] = {
     {"tasks", "name", "result", ANSWER_TASK, {"name", "result", "error", NULL}},
+    {"children", "name", "result", ANSWER_CHILD, {"name", "result", "error", NULL}},
     {"signals", "name", "payload", ANSWER_SIGNAL, {"name", "payload", NULL}},
     {"events", "topic", "payload", ANSWER_EVENT, {"topic", "payload", NULL}},
 };
@@ -43,21 +44,35 @@ static Status read_answer(const AnswerForm *form, const JsonValue *item, Sandbox
     TRY(json_get_string(item, form->name, &ret->name, diag));
     TRY(name_check(ret->name, form->name, "BAD_NAME", LIMIT_NAME_SIZE, diag));
     json_get_raw(item, form->value, &ret->json);
-    if (form->kind != ANSWER_TASK || !json_has(item, "error")) return OK;
+    if (!json_has(item, "error")) return OK;
     if (!str_is_null(ret->json))
         return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                        "tasks: one has a result or an error, not both");
+                        "%s: one has a result or an error, not both", form->list);
     json_get_raw(item, "error", &ret->json);
     ret->is_error = true;
     return OK;
 }
 
+static Status read_start(const JsonValue *object, SandboxStart *ret_start, Diag *diag) {
+    TRY(json_get_i64(object, "turn", &ret_start->turn, diag));
+    TRY(json_get_string(object, "version", &ret_start->version, diag));
+    TRY(json_get_string(object, "source", &ret_start->source, diag));
+    bool has_turn = json_has(object, "turn");
+    if (has_turn && ret_start->turn < 1)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "turn: they count from 1");
+    if (!str_is_null(ret_start->version) && !str_is_null(ret_start->source))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "source: it does not go with version");
+    return OK;
+}
+
 Status sandbox_read_answers(Arena *arena, const JsonValue *object, SandboxAnswers *ret_answers,
                             Diag *diag) {
-    static const char *const members[] = {"tasks", "signals", "events", "time", NULL};
+    static const char *const members[] = {"tasks", "children", "signals", "events", "time",
+                                          "turn",  "version",  "source",  NULL};
     *ret_answers =
         (SandboxAnswers){.items = ARENA_ARRAY(arena, SandboxAnswer, SANDBOX_ANSWERS_MAX)};
     TRY(check_members(object, members, diag));
+    TRY(read_start(object, &ret_answers->start, diag));
     TRY(json_get_duration_ms(object, "time", &ret_answers->time_ms, diag));
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         const JsonValue *list = NULL;

@@ -26,6 +26,8 @@ typedef struct Sandbox {
     const SandboxRun *what;
     Arena *arena;
     RunView view;
+    FlowModule *module;  // of the view; owned
+    int64_t began_at_ms; // where its clock begins
     FixedEnv env;
     FlowRunner runner;
     TurnOutput output;
@@ -41,6 +43,8 @@ typedef struct Sandbox {
     Str before, after;  // flow_vm_inspect; null when it stood nowhere
 } Sandbox;
 
+// Fills view, module and began_at_ms. Codes: those of sandbox_try.
+MUST_CHECK Status sandbox_copy(Sandbox *self, Diag *diag);
 // The name of what a wait is for: of a task or child that, not its id.
 Str sandbox_wait_name(const Sandbox *self, const WaitItem *item);
 Str sandbox_report(Sandbox *self);

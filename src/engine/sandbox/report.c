@@ -1,6 +1,6 @@
 // Report: what a run did in the sandbox, as JSON.
 //
-// {"run_id","workflow","status","result","error","reason","now","turns",
+// {"run_id","workflow","version","turn","status","result","error","reason","now","turns",
 //  "effects":[{"at","kind","name","data"}],"state":{…},"waits":[{"on","name","until"}],
 //  "variables":[{"function","name","before","after"}],"unused":["signal approval"]}
 #include "engine/sandbox/internal.h"
@@ -117,8 +117,10 @@ static void put_variables(const Sandbox *self, JsonWriter *json) {
 }
 
 static void put_unused(const Sandbox *self, JsonWriter *json) {
-    static const char *const kinds[] = {
-        [ANSWER_TASK] = "task", [ANSWER_SIGNAL] = "signal", [ANSWER_EVENT] = "event"};
+    static const char *const kinds[] = {[ANSWER_TASK] = "task",
+                                        [ANSWER_CHILD] = "child",
+                                        [ANSWER_SIGNAL] = "signal",
+                                        [ANSWER_EVENT] = "event"};
     json_write_key(json, STR("unused"));
     json_write_array_begin(json);
     for (size_t i = 0; i < self->what->answers->count; i++) {
@@ -138,6 +140,10 @@ Str sandbox_report(Sandbox *self) {
     json_write_object_begin(&json);
     json_put_string(&json, "run_id", self->view.id);
     json_put_string(&json, "workflow", self->view.workflow);
+    json_put_string(&json, "version", flow_module_hash(self->module));
+    int64_t turn = self->what->answers->start.turn;
+    if (turn == 0) json_put_null(&json, "turn");
+    else json_put_i64(&json, "turn", turn);
     json_put_cstr(&json, "status", end_name(self->end));
     bool has_error = self->end == SANDBOX_FAILED || self->end == SANDBOX_CANCELLED;
     bool has_result = self->end == SANDBOX_COMPLETED || self->end == SANDBOX_CONTINUED;

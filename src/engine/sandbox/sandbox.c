@@ -3,7 +3,8 @@
 // The runner is the one that executes runs (runners/flow.c). It is given a view that was loaded
 // like that of any run, and an environment whose clock is moved here; its outputs go no further.
 //
-// Not here: how answers are read (answers.c), what is said about it all (report.c).
+// Not here: the copy (copy.c), how answers are read (answers.c), what is said about it all
+// (report.c).
 #include "base/limits.h"
 #include "base/memory.h"
 #include "engine/runners/filter.h"
@@ -96,20 +97,22 @@ Str sandbox_wait_name(const Sandbox *self, const WaitItem *item) {
     return pending != NULL ? pending->name : item->name;
 }
 
+static bool is_answer_for(const SandboxAnswer *answer, const WaitItem *item, Str name) {
+    static const int kinds[WAIT_KIND_COUNT] = {[WAIT_TASK] = ANSWER_TASK,
+                                               [WAIT_CHILD] = ANSWER_CHILD,
+                                               [WAIT_SIGNAL] = ANSWER_SIGNAL,
+                                               [WAIT_EVENT] = ANSWER_EVENT};
+    bool is_lasting = answer->kind == ANSWER_TASK || answer->kind == ANSWER_CHILD;
+    if (answer->is_used && !is_lasting) return false;
+    if ((int)answer->kind != kinds[item->kind] || !str_equal(answer->name, name)) return false;
+    return str_is_null(item->filter) || filter_matches(item->filter, answer->json);
+}
+
 static SandboxAnswer *find_answer(Sandbox *self, const WaitItem *item) {
-    static const int kinds[WAIT_KIND_COUNT] = {
-        [WAIT_TASK] = ANSWER_TASK, [WAIT_SIGNAL] = ANSWER_SIGNAL, [WAIT_EVENT] = ANSWER_EVENT};
-    bool has_answers =
-        item->kind == WAIT_TASK || item->kind == WAIT_SIGNAL || item->kind == WAIT_EVENT;
     Str name = sandbox_wait_name(self, item);
-    for (size_t i = 0; has_answers && i < self->what->answers->count; i++) {
-        SandboxAnswer *answer = &self->what->answers->items[i];
-        bool is_left = answer->kind == ANSWER_TASK || !answer->is_used;
-        if (!is_left || (int)answer->kind != kinds[item->kind]) continue;
-        if (!str_equal(answer->name, name)) continue;
-        bool is_wanted = str_is_null(item->filter) || filter_matches(item->filter, answer->json);
-        if (is_wanted) return answer;
-    }
+    for (size_t i = 0; i < self->what->answers->count; i++)
+        if (is_answer_for(&self->what->answers->items[i], item, name))
+            return &self->what->answers->items[i];
     return NULL;
 }
 
@@ -151,7 +154,7 @@ static bool answer(Sandbox *self) {
     deliver_answers(self, set);
     if (self->delivery_count == 0) deliver_due(self, set);
     int64_t deadline = wait_set_deadline(set);
-    int64_t latest = self->what->now_ms + self->what->answers->time_ms;
+    int64_t latest = self->began_at_ms + self->what->answers->time_ms;
     if (self->delivery_count == 0 && deadline != 0 && deadline <= latest) { // [sandbox-3]
         if (deadline > self->env.now_ms) self->env.now_ms = deadline;
         deliver_due(self, set);
@@ -202,71 +205,13 @@ static void go_on(Sandbox *self) {
     self->after = inspect(self);
 }
 
-// ---- the copy ----
-
-static Status check_run(const RunRow *run, Diag *diag) {
-    if (run->kind != RUN_FLOW)
-        return diag_set(diag, ERR_CONFLICT, "RUN_NOT_SCRIPT",
-                        "\"%.*s\" is a run of a C function; only scripts can be tried",
-                        STR_ARG(run->id));
-    bool has_place =
-        !run_state_is_terminal(run->state) || (run->state == RUN_FAILED && run->snapshot.len > 0);
-    if (has_place) return OK;
-    return diag_set(diag, ERR_TERMINAL, "RUN_TERMINAL",
-                    "\"%.*s\" has ended; a run that waits or has failed can be tried",
-                    STR_ARG(run->id));
-}
-
-static void make_view(const RunLoad *load, FlowModule *module, RunView *ret_view) {
-    const RunRow *run = &load->run;
-    *ret_view = (RunView){
-        .key = run->key,
-        .id = run->id,
-        .workflow = run->workflow,
-        .input = load->input,
-        .parent_id = load->parent_id,
-        .incarnation = run->incarnation,
-        .retries = run->retries,
-        .started_at_ms = run->started_at_ms,
-        .module = module,
-        .snapshot = run->snapshot,
-        .tags = run->tags,
-        .last_seq = run->log_seq,
-    };
-    if (str_is_null(run->snapshot)) return;
-    ret_view->deliveries = load->log;
-    ret_view->delivery_count = load->log_count;
-}
-
-static Status load_run(const SandboxRun *what, Arena *arena, RunLoad *ret_load, Diag *diag) {
-    RunRow run;
-    TRY(store_run_by_id(what->store, arena, what->run_id, &run, diag));
-    TRY(check_run(&run, diag));
-    RunLoads loads;
-    RunKeys keys = {&run.key, 1};
-    TRY(store_load_runs(what->store, arena, keys, &loads, diag));
-    if (loads.replies[0].status != OK && diag != NULL) *diag = loads.replies[0].diag;
-    TRY(loads.replies[0].status);
-    *ret_load = loads.replies[0].load;
-    return OK;
-}
-
-// What the snapshot holds, so that one that cannot be read is refused and not tried.
-static Status restore(Sandbox *self, Diag *diag) {
-    if (str_is_null(self->view.snapshot)) return OK;
-    FlowVmOptions options = {.module = self->view.module, .limits = self->runner.limits};
-    FlowMachine *machine;
-    TRY(flow_machine_restore(self->view.snapshot, &options, &machine, diag));
-    self->view.machine = machine;
-    return OK;
-}
-
-static Status try_loaded(Sandbox *self, Str *ret_json, Diag *diag) {
+static Status try_copy(Sandbox *self, Str *ret_json, Diag *diag) {
     self->deliveries = ARENA_ARRAY(self->arena, LogRow, (size_t)LIMIT_WAITS_PER_RUN + 1);
-    fixed_env_init(&self->env, self->what->now_ms, RANDOM_SEED);
     flow_runner_init(&self->runner, 0, 0);
     self->runner.limits.instructions_per_turn = SANDBOX_SLICE_INSTRUCTIONS;
-    TRY(restore(self, diag));
+    self->runner.is_child_failure_isolated = self->what->is_child_failure_isolated;
+    TRY(sandbox_copy(self, diag));
+    fixed_env_init(&self->env, self->began_at_ms, RANDOM_SEED);
     turn_output_init(&self->output);
     go_on(self);
     *ret_json = sandbox_report(self);
@@ -282,20 +227,11 @@ static Status try_loaded(Sandbox *self, Str *ret_json, Diag *diag) {
 }
 
 Status sandbox_try(const SandboxRun *what, Arena *arena, Str *ret_json, Diag *diag) {
-    RunLoad load;
-    TRY(load_run(what, arena, &load, diag));
-    Modules modules;
-    FlowModule *module;
-    modules_init(&modules, what->store);
-    Status status = modules_get(&modules, load.run.definition, &module, diag);
-    if (status == OK) {
-        Sandbox *self = mem_zalloc(sizeof *self);
-        self->what = what;
-        self->arena = arena;
-        make_view(&load, module, &self->view);
-        status = try_loaded(self, ret_json, diag);
-        mem_free(self);
-    }
-    modules_done(&modules);
+    Sandbox *self = mem_zalloc(sizeof *self);
+    self->what = what;
+    self->arena = arena;
+    Status status = try_copy(self, ret_json, diag);
+    flow_module_release(self->module);
+    mem_free(self);
     return status;
 }

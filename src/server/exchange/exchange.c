@@ -128,6 +128,12 @@ void exchange_suspend(Exchange *exchange, ExchangeFunction next) {
     MHD_suspend_connection(exchange->connection);
 }
 
+// It is handed over when the handler has returned and nobody else uses the exchange (http.c).
+void exchange_offload(Exchange *exchange, ExchangeFunction work) {
+    exchange->offloaded = work;
+    exchange_suspend(exchange, NULL);
+}
+
 static void request_done(Request *request) { // on the coordinator's thread
     Exchange *exchange = request->context;
     exchange_wake(exchange);

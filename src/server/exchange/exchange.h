@@ -102,8 +102,10 @@ struct Exchange {
     Request *request;     // of exchange_op; NULL = none yet
     struct RunWait *wait; // of exchange_await; NULL = none
     bool has_left;        // the client did while it waited: nothing is worth waiting for any more
-    _Atomic size_t open_count; // of exchange_submit_all
-    void *state;               // what the handler keeps for its continuation
+    _Atomic size_t open_count;  // of exchange_submit_all
+    void *state;                // what the handler keeps for its continuation
+    List offload_link;          // among those that wait for a thread
+    ExchangeFunction offloaded; // of exchange_offload; NULL = none
 };
 
 // ---- the request ----
@@ -168,5 +170,9 @@ void exchange_submit_all(Exchange *exchange, Request *requests, size_t count,
 void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFunction next);
 // Suspends the connection until somebody wakes the exchange; then `next` goes on.
 void exchange_suspend(Exchange *exchange, ExchangeFunction next);
+// For answers that take long to compute: `work` makes the answer on a thread of its own, after the
+// handler has returned. It may read the request and the store and answers; it submits nothing and
+// waits for nothing. [offload-1]
+void exchange_offload(Exchange *exchange, ExchangeFunction work);
 // Lets the continuation of one that is EXCHANGE_WAITING run. Any thread.
 void exchange_wake(Exchange *exchange);

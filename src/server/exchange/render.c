@@ -6,6 +6,7 @@
 // Not here: which rows (routes_*.c).
 #include "server/exchange/render.h"
 #include "base/time/duration.h"
+#include "engine/inspect/inspect.h"
 #include "model/trace.h"
 #include "server/observe/workers.h"
 #include <stdio.h>
@@ -43,24 +44,16 @@ static void put_unserved(JsonWriter *json, const RunMore *more, Str task_id) {
     }
 }
 
-void render_waits(JsonWriter *json, Arena *arena, const RunRow *run, const RunMore *more) {
+static void render_waits(JsonWriter *json, Arena *arena, const RunRow *run, const RunMore *more) {
+    WaitSet set;
+    inspect_waits(run, arena, &set);
     json_write_key(json, STR("waits"));
     json_write_array_begin(json);
-    WaitSet set = {0};
-    bool has_waits = run->state == RUN_SUSPENDED || run->paused_state == RUN_SUSPENDED;
-    if (has_waits && !str_is_null(run->waits) && wait_set_decode(arena, run->waits, &set) == OK) {
-        for (size_t i = 0; i < set.count; i++) {
-            const WaitItem *item = &set.items[i];
-            json_write_object_begin(json);
-            json_put_cstr(json, "on", wait_kind_name(item->kind));
-            json_put_string(json, "name", item->kind == WAIT_TIMER ? STR_NULL : item->name);
-            render_instant(json, "since", item->since_ms);
-            render_instant(json, "deadline", item->deadline_at_ms);
-            if (!str_is_null(item->filter)) json_put_string(json, "filter", item->filter);
-            if (!str_is_null(item->label)) json_put_string(json, "label", item->label);
-            if (item->kind == WAIT_TASK) put_unserved(json, more, item->name);
-            json_write_object_end(json);
-        }
+    for (size_t i = 0; i < set.count; i++) {
+        json_write_object_begin(json);
+        inspect_put_wait(json, &set.items[i]);
+        if (set.items[i].kind == WAIT_TASK) put_unserved(json, more, set.items[i].name);
+        json_write_object_end(json);
     }
     json_write_array_end(json);
 }

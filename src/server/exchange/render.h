@@ -6,9 +6,6 @@
 // Times that are 0 are written as null; absent texts likewise.
 void render_instant(JsonWriter *json, const char *key, int64_t at_ms);
 void render_duration(JsonWriter *json, const char *key, int64_t duration_ms);
-// "waits": what a parked run waits for.
-struct RunMore;
-void render_waits(JsonWriter *json, Arena *arena, const RunRow *run, const struct RunMore *more);
 // The members of a run as lists show them, without the braces, for those who add more;
 // what is not in its row stands in `more`.
 typedef struct RunMore {

@@ -334,7 +334,10 @@ static enum MHD_Result answer(Exchange *exchange) {
 
 // After a handler or continuation: what it left behind decides what is told to the library.
 static enum MHD_Result conclude(Exchange *exchange) {
-    if (exchange->stage == EXCHANGE_WAITING) return MHD_YES;
+    if (exchange->stage == EXCHANGE_WAITING) {
+        if (exchange->offloaded != NULL) offload_submit(&exchange->server->offload, exchange);
+        return MHD_YES; // it may belong to another thread now
+    }
     ASSERT(exchange->stage == EXCHANGE_ANSWERED);
     return answer(exchange);
 }

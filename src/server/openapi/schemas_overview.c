@@ -96,6 +96,8 @@ const Field schema_trial_variable[] = {{"function", "string", true, ""},
 const Field schema_trial[] = {
     {"run_id", "string", true, ""},
     {"workflow", "string", true, ""},
+    {"version", "string", true, "The version that the copy was executed in."},
+    {"turn", "integer?", true, "The kept turn that it began as; null: as the run is now."},
     {"status", "string", true,
      "suspended, completed, failed, cancelled, continued (as a new incarnation) or stopped."},
     {"result", "any", true, "When it would complete, or the input of the next incarnation."},

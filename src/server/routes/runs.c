@@ -218,7 +218,7 @@ static void list_where(Exchange *exchange, const RunFilter *filter, Str expressi
     exchange_send(exchange);
 }
 
-static void list_runs(Exchange *exchange) {
+static void list_now(Exchange *exchange) {
     PageSpec spec;
     if (!parts_page(exchange, &spec)) return;
     RunFilter filter = {.cursor = spec.after, .limit = spec.limit, .size_max = spec.size_max};
@@ -252,6 +252,12 @@ static void list_runs(Exchange *exchange) {
         store_list_runs(exchange_store(exchange), &exchange->arena, &filter, &page, &diag);
     if (!exchange_found(exchange, status, &diag)) return;
     parts_send_page(exchange, ROW_LIST(page), page.next, put_run);
+}
+
+static void list_runs(Exchange *exchange) {
+    bool is_long = !str_is_null(exchange_query(exchange, "where"));
+    if (is_long) exchange_offload(exchange, list_now);
+    else list_now(exchange);
 }
 
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "RunList"}, {0}};

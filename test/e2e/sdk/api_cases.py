@@ -178,6 +178,10 @@ class ApiTest:
         trial = call("try_run", "r1", signals=[{"name": "go", "payload": 1}], tasks=[{"name": "x", "result": 1}],
                      events=[{"topic": "t"}], time="1s")
         self.assertEqual((trial["status"], trial["unused"]), ("completed", ["task x", "event t"]))
+        trial = call("try_run", "r1", children=[{"name": "c", "result": 1}], version="current")
+        self.assertEqual((trial["status"], trial["unused"], trial["turn"]), ("suspended", ["child c"], None))
+        self.assertEqual(self.refused(call, "try_run", "r1", turn=99).code, "TURN_NOT_KEPT")
+        self.assertEqual(self.refused(call, "try_run", "r1", source="return 1 +").code, "FLOW_SYNTAX")
         self.assertTrue(call("release", "r1"))
         self.assertTrue(call("load", "r1"))
         self.assertTrue(call("pause", "r1"))

@@ -335,7 +335,9 @@ class ConformanceTest(unittest.TestCase):
         self.server.call("DELETE", "/v1/runs/" + living)
         for run in ("first", "nobody", living):
             change(run, "try")
-        change(living, "try", {"signals": [{"name": "a\u0001b"}]})
+        for body in ({"signals": [{"name": "a\u0001b"}]}, {"turn": 9}, {"version": "f" * 64}, {"source": "return 1"},
+                     {"source": "return 1 +"}, {"source": "return nobody"}):
+            change(living, "try", body)
         signal = lambda run, name="go", query="": self.server.post(
             "/v1/runs/%s/signals/%s%s" % (run, name, query), raw="1")
         signal("nobody")
@@ -596,6 +598,7 @@ class ConformanceTest(unittest.TestCase):
             server.post("/v1/runs/%s/load" % name)
             server.get("/v1/runs/%s/snapshot" % name)
             server.get("/v1/runs/%s/diff" % name)
+            server.post("/v1/runs/%s/try" % name)
             server.post("/events/" + name, {"event": {"type": "go", "value": 1}})
         self.server.seen |= server.seen
 

@@ -5,8 +5,8 @@
 //
 // Invariant [view-diff-1] is in view_diff.h.
 //
-// Not here: making the pictures (routes/inspect.c).
-#include "server/exchange/view_diff.h"
+// Not here: making the pictures (inspect.c).
+#include "engine/inspect/view_diff.h"
 #include "base/containers/buf.h"
 
 typedef struct Diff {

@@ -1,0 +1,75 @@
+// Standing: see standing.h.
+//
+// Which version executed a turn is not in its row. The snapshot names its code, so nothing is
+// looked for unless that is not the run's present version; then the log is (LOG_MOVED).
+//
+// Not here: what a machine says about itself (inspect.c).
+#include "engine/inspect/standing.h"
+
+Standing standing_of_turn(const RunRow *run, const SnapshotRow *row) {
+    Standing standing = {*run, row->number, row->log_seq, row->end_seq};
+    standing.run.snapshot = row->snapshot;
+    return standing;
+}
+
+static Status take_turn(const StandingWish *wish, Standing *standing, Diag *diag) {
+    SnapshotFilter filter = {run_of_key(standing->run.key), {.after = wish->turn - 1, .limit = 1}};
+    SnapshotPage page;
+    TRY(store_list_snapshots(wish->store, wish->arena, &filter, &page, diag));
+    if (page.count == 0 || page.rows[0].number != wish->turn)
+        return diag_set(diag, ERR_NOT_FOUND, "TURN_NOT_KEPT",
+                        "the beginning of turn %lld of run \"%.*s\" is not kept",
+                        (long long)wish->turn, STR_ARG(wish->run_id));
+    *standing = standing_of_turn(&standing->run, &page.rows[0]);
+    return OK;
+}
+
+Status standing_read(const StandingWish *wish, Standing *ret_standing, Diag *diag) {
+    *ret_standing = (Standing){0};
+    TRY(store_run_by_id(wish->store, wish->arena, wish->run_id, &ret_standing->run, diag));
+    return wish->turn != 0 ? take_turn(wish, ret_standing, diag) : OK;
+}
+
+// The first move after the turn names the version before it.
+static Status find_definition(const Standing *standing, Store *store, Arena *arena,
+                              int64_t *ret_definition, Diag *diag) {
+    LogFilter filter = {run_of_key(standing->run.key), {.after = standing->end_seq}};
+    *ret_definition = standing->run.definition;
+    do {
+        LogPage page;
+        TRY(store_read_log(store, arena, &filter, &page, diag));
+        for (size_t i = 0; i < page.count; i++) {
+            if (page.rows[i].kind != LOG_MOVED) continue;
+            *ret_definition = page.rows[i].iteration;
+            return OK;
+        }
+        filter.page.after = page.next;
+    } while (filter.page.after != 0);
+    return OK;
+}
+
+// Bytes that do not say are for flow_machine_restore to refuse.
+static bool is_of_module(Str snapshot, const FlowModule *module) {
+    Str bytes;
+    char hash[65];
+    Diag diag;
+    if (flow_machine_vm_bytes(snapshot, &bytes, &diag) != OK) return true;
+    if (flow_snapshot_module_hash(bytes, hash, &diag) != OK) return true;
+    return str_equal(flow_module_hash(module), str_from(hash));
+}
+
+Status standing_module(const Standing *standing, Modules *modules, Arena *arena,
+                       FlowModule **ret_module, Diag *diag) {
+    TRY(modules_get(modules, standing->run.definition, ret_module, diag));
+    if (standing->turn == 0 || is_of_module(standing->run.snapshot, *ret_module)) return OK;
+    int64_t definition;
+    TRY(find_definition(standing, modules->store, arena, &definition, diag));
+    return modules_get(modules, definition, ret_module, diag);
+}
+
+Status standing_open(const Standing *standing, Modules *modules, Arena *arena,
+                     FlowMachine **ret_machine, Diag *diag) {
+    FlowVmOptions options = {.limits = FLOW_LIMITS_DEFAULT};
+    TRY(standing_module(standing, modules, arena, &options.module, diag));
+    return flow_machine_restore(standing->run.snapshot, &options, ret_machine, diag);
+}
