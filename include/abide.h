@@ -567,6 +567,37 @@ ABIDE_API int abide_retry_run(abide_engine *engine, const char *run_id, const ch
 ABIDE_API int abide_try(abide_engine *engine, const char *run_id, const char *answers_json,
                         char **ret_json, abide_error *error);
 /*
+** Where a run stands, as of its last commit: *ret_json is the JSON of GET /v1/runs/{id}/snapshot,
+** to be freed with abide_free: {"run_id", "kind", "status", "bytes", "taken_at", "waits", "frames",
+** "variables", "value", "failure"}. Looking runs no code and changes nothing. `options` may be
+** NULL. Errors: RUN_NOT_FOUND, TURN_NOT_KEPT, BAD_PATH, VARIABLE_NOT_FOUND, BAD_OPTION,
+** SNAPSHOT_CORRUPT, SNAPSHOT_VERSION.
+*/
+typedef struct abide_snapshot_options {
+    int64_t turn;     /* as that kept turn began (abide_turns); 0 = as it is now */
+    int depth;        /* levels of each value that are shown, up to 16 */
+    const char *path; /* one value besides, such as "order.items[3].price"; NULL = none */
+} abide_snapshot_options;
+ABIDE_API int abide_snapshot(abide_engine *engine, const char *run_id,
+                             const abide_snapshot_options *options, char **ret_json,
+                             abide_error *error);
+/*
+** The turns of a script that are kept, after the turn `after` (0 = from the first), at most `limit`
+** (0 = 100, which is also the most). *ret_json: {"items": [{"turn", "bytes", "after", "last",
+** "file", "line", "column", "function"}], "next"}; free it with abide_free. `next` is the `after`
+** of the next page as text, or null. Errors: RUN_NOT_FOUND, BAD_OPTION.
+*/
+ABIDE_API int abide_turns(abide_engine *engine, const char *run_id, int64_t after, int limit,
+                          char **ret_json, abide_error *error);
+/*
+** What changed in the variables of a script between two kept turns; 0 = as it is now. *ret_json:
+** {"run_id", "from", "to", "changes": [{"function", "path", "change", "from", "to"}], "more"}; free
+** it with abide_free. Errors: RUN_NOT_FOUND, TURN_NOT_KEPT, BAD_OPTION, SNAPSHOT_CORRUPT,
+** SNAPSHOT_VERSION.
+*/
+ABIDE_API int abide_diff(abide_engine *engine, const char *run_id, int64_t from_turn,
+                         int64_t to_turn, char **ret_json, abide_error *error);
+/*
 ** Puts a run that waits on another version of its script, at the same place and with its variables.
 ** `version` is one of its workflow, or at least the first six characters of one; NULL: the current
 ** one. `flags`: 0, or ABIDE_DRY_RUN to be told only. *ret_changed is 0 for a dry run, and when it

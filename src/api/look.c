@@ -1,4 +1,5 @@
-// Looking: status, results, lists, history, statistics. All read the store beside the engine.
+// Looking: status, results, lists, history, statistics, into a run. All read the store beside the
+// engine.
 //
 // A read never waits for the coordinator, except abide_result, which parks there until the run
 // ends.
@@ -7,6 +8,7 @@
 #include "api/api.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "engine/inspect/inspect.h"
 #include "engine/runners/flow_machine.h"
 #include "engine/sandbox/sandbox.h"
 #include "engine/where/where.h"
@@ -394,38 +396,115 @@ int abide_get_stats(abide_engine *engine, abide_stats *ret_stats, abide_error *e
     return api_answer(error, OK, &diag);
 }
 
+// ---- into a run ----
+
+// All answers are JSON, the same as those of the server: both come from engine/inspect and
+// engine/sandbox.
+typedef struct Look { // one question
+    abide_engine *engine;
+    Arena arena;
+    Str run_id;
+    Diag diag;
+} Look;
+
+static Status look_begin(Look *look, abide_engine *engine, const char *run_id) {
+    *look = (Look){.engine = engine};
+    arena_init(&look->arena);
+    return api_check_run_id(run_id, &look->run_id, &look->diag);
+}
+
+static int look_end(Look *look, Status status, Str json, char **ret_json, abide_error *error) {
+    if (status == OK) *ret_json = mem_copy(json.data, json.len);
+    arena_done(&look->arena);
+    return api_answer(error, status, &look->diag);
+}
+
+static int refuse_arguments(abide_error *error) {
+    return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_json are required");
+}
+
+static int refuse_turn(abide_error *error, int64_t turn) {
+    return api_refuse(error, ABIDE_INVALID, "BAD_OPTION", "turn is %lld; they count from 1",
+                      (long long)turn);
+}
+
+static StandingWish wish_of(Look *look, int64_t turn) {
+    return (StandingWish){look->engine->store, &look->arena, look->run_id, turn};
+}
+
+int abide_snapshot(abide_engine *engine, const char *run_id, const abide_snapshot_options *options,
+                   char **ret_json, abide_error *error) {
+    static const abide_snapshot_options defaults = {0};
+    if (engine == NULL || ret_json == NULL) return refuse_arguments(error);
+    *ret_json = NULL;
+    if (options == NULL) options = &defaults;
+    if (options->turn < 0) return refuse_turn(error, options->turn);
+    if (options->depth < 0 || options->depth > INSPECT_DEPTH_MAX)
+        return api_refuse(error, ABIDE_INVALID, "BAD_OPTION", "depth is %d; it may be 0 to %d",
+                          options->depth, INSPECT_DEPTH_MAX);
+    Look look;
+    Str json = STR_NULL;
+    Status status = look_begin(&look, engine, run_id);
+    InspectWish wish = {wish_of(&look, options->turn), options->depth, STR_NULL};
+    if (options->path != NULL) wish.path = str_from(options->path);
+    if (status == OK) status = inspect_snapshot(&wish, &json, &look.diag);
+    return look_end(&look, status, json, ret_json, error);
+}
+
+int abide_turns(abide_engine *engine, const char *run_id, int64_t after, int limit, char **ret_json,
+                abide_error *error) {
+    if (engine == NULL || ret_json == NULL) return refuse_arguments(error);
+    *ret_json = NULL;
+    if (after < 0) return refuse_turn(error, after);
+    if (limit < 0 || limit > INSPECT_TURNS_MAX)
+        return api_refuse(error, ABIDE_INVALID, "BAD_OPTION", "limit is %d; at most %d are given",
+                          limit, INSPECT_TURNS_MAX);
+    Look look;
+    Str json = STR_NULL;
+    Status status = look_begin(&look, engine, run_id);
+    PageSpec page = {.after = after, .limit = limit != 0 ? limit : INSPECT_TURNS_MAX};
+    InspectTurns wish = {engine->store, &look.arena, look.run_id, page};
+    if (status == OK) status = inspect_turns(&wish, &json, &look.diag);
+    return look_end(&look, status, json, ret_json, error);
+}
+
+int abide_diff(abide_engine *engine, const char *run_id, int64_t from_turn, int64_t to_turn,
+               char **ret_json, abide_error *error) {
+    if (engine == NULL || ret_json == NULL) return refuse_arguments(error);
+    *ret_json = NULL;
+    if (from_turn < 0 || to_turn < 0)
+        return refuse_turn(error, from_turn < 0 ? from_turn : to_turn);
+    Look look;
+    Str json = STR_NULL;
+    Status status = look_begin(&look, engine, run_id);
+    StandingWish from = wish_of(&look, from_turn);
+    if (status == OK) status = inspect_diff(&from, to_turn, &json, &look.diag);
+    return look_end(&look, status, json, ret_json, error);
+}
+
 // ---- what a run would do ----
 
-static Status try_run(abide_engine *engine, const char *run_id, const char *answers_json,
-                      char **ret_json, Diag *diag) {
-    Arena arena;
-    arena_init(&arena);
-    Str id;
-    Str report = STR_NULL;
+static Status try_run(Look *look, Str text, Str *ret_json) {
     JsonValue *object = NULL;
     SandboxAnswers answers;
-    Str text = answers_json != NULL ? str_from(answers_json) : STR("{}");
-    Status status = api_check_run_id(run_id, &id, diag);
-    if (status == OK) status = json_parse(&arena, text, &object, diag);
-    if (status == OK && object->kind != JSON_KIND_OBJECT)
-        status = diag_set(diag, ERR_INVALID, "BAD_JSON", "the answers are not a JSON object");
-    if (status == OK) status = sandbox_read_answers(&arena, object, &answers, diag);
-    if (status == OK) {
-        SandboxRun what = {engine->store, id, &answers, env_now_ms(engine->driver.env),
-                           engine->is_child_failure_isolated};
-        status = sandbox_try(&what, &arena, &report, diag);
-    }
-    if (status == OK) *ret_json = mem_copy(report.data, report.len);
-    arena_done(&arena);
-    return status;
+    TRY(json_parse(&look->arena, text, &object, &look->diag));
+    if (object->kind != JSON_KIND_OBJECT)
+        return diag_set(&look->diag, ERR_INVALID, "BAD_JSON", "the answers are not a JSON object");
+    TRY(sandbox_read_answers(&look->arena, object, &answers, &look->diag));
+    SandboxRun what = {look->engine->store, look->run_id, &answers,
+                       env_now_ms(look->engine->driver.env),
+                       look->engine->is_child_failure_isolated};
+    return sandbox_try(&what, &look->arena, ret_json, &look->diag);
 }
 
 int abide_try(abide_engine *engine, const char *run_id, const char *answers_json, char **ret_json,
               abide_error *error) {
-    if (engine == NULL || ret_json == NULL)
-        return api_refuse(error, ABIDE_INVALID, "BAD_ARGUMENT", "engine and ret_json are required");
+    if (engine == NULL || ret_json == NULL) return refuse_arguments(error);
     *ret_json = NULL;
-    Diag diag;
-    Status status = try_run(engine, run_id, answers_json, ret_json, &diag);
-    return api_answer(error, status, &diag);
+    Look look;
+    Str json = STR_NULL;
+    Status status = look_begin(&look, engine, run_id);
+    Str text = answers_json != NULL ? str_from(answers_json) : STR("{}");
+    if (status == OK) status = try_run(&look, text, &json);
+    return look_end(&look, status, json, ret_json, error);
 }
