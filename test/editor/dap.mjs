@@ -2,7 +2,7 @@
 //
 // STEPS is JSON, a list of [command, arguments]. "$stopped" waits for the next stopped event and answers
 // [reason, text, top frames as "function:line"]; "$ended" for the end, with the exit code; "$locals" answers the
-// local variables of the innermost frame; the request `launch` waits for the initialized event. A request that
+// local variables of the innermost frame; the requests `launch` and `attach` wait for the initialized event. A request that
 // fails answers {"error": message}. Prints {"results": […], "output": [[category, text]…]}.
 import { createRequire } from "node:module";
 
@@ -56,7 +56,7 @@ try {
   for (const [command, given] of steps) {
     const answer = special[command] ? special[command](given) : client.send(command, given).then(reply => reply.body);
     results.push(await answer.catch(error => ({ error: error.message })));
-    if (command === "launch" && !results.at(-1)?.error) await next("initialized");
+    if (["launch", "attach"].includes(command) && !results.at(-1)?.error) await next("initialized");
   }
 } finally {
   await client.stop();

@@ -185,6 +185,10 @@ export class Client {
     return this.transport.call("POST", path`/v1/runs/${runId}/try`, { body })
   }
 
+  async copy(runId, options = {}) {
+    return this.transport.call("GET", path`/v1/runs/${runId}/copy`, { query: fields("copy", options, "turn") })
+  }
+
   // ---- signals and events ----
 
   async signal(runId, name, payload = null, options = {}) {

@@ -189,6 +189,20 @@ export interface Trial {
   unused: string[]
 }
 
+/** What a debugger goes on with; the snapshot is hexadecimal. */
+export interface RunCopy {
+  run_id: string
+  workflow: string
+  version: string
+  file: string
+  source: string
+  turn: number | null
+  at: string
+  input: Json
+  snapshot: string | null
+  deliveries: { slot: number; outcome: string; data: Json }[]
+}
+
 /** An event or signal that nobody has taken. */
 export interface Pending {
   id: string
@@ -841,6 +855,8 @@ export class Client {
   diff(runId: string, fromTurn?: number, toTurn?: number): Promise<TurnDiff>
   /** What it would do with these answers; nothing is written and nothing leaves. */
   tryRun(runId: string, options?: TryOptions): Promise<Trial>
+  /** What a debugger needs to go on with a copy of it: script, snapshot, deliveries. */
+  copy(runId: string, options?: { turn?: number }): Promise<RunCopy>
   /** Sends a signal to one run. It is kept until the run takes it. */
   signal(runId: string, name: string, payload?: Json, options?: SendOptions):
     Promise<{ event_id: string; delivered: boolean; duplicate: boolean }>

@@ -278,6 +278,10 @@ class Client:
                                               events=events, time=time, turn=turn,
                                               version=version, source=source))
 
+    def copy(self, run_id: str, *, turn: Optional[int] = None) -> JsonObject:
+        """What a debugger needs to go on with a copy of it: script, snapshot, deliveries."""
+        return self.transport.call("GET", "%s/copy" % _run_path(run_id), query=given(turn=turn))
+
     # ---- signals and events ----
 
     def signal(self, run_id: str, name: str, payload: Any = None, *, id: Optional[str] = None,

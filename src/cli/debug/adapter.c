@@ -114,10 +114,22 @@ static Status do_launch(const DapRequest *request, JsonWriter *json, Diag *diag)
     if (!str_is_null(adapter->path))
         return diag_set(diag, ERR_INVALID, "BAD_REQUEST", "it is launched already");
     TRY(launch_read(adapter, request->arguments, diag));
-    TRY(launch_load(adapter, diag));
+    bool is_run = !str_is_null(adapter->launch.run);
+    TRY(is_run ? attach_load(adapter, diag) : launch_load(adapter, diag));
+    if (is_run && !adapter->is_attached) adapter->launch.stops_on_entry = true;
     adapter->session.world.say = send_output;
     adapter->session.world.context = adapter;
     return OK;
+}
+
+static Status do_attach(const DapRequest *request, JsonWriter *json, Diag *diag) {
+    Launch *launch = &request->adapter->launch;
+    bool is_named =
+        !str_is_null(launch->run) || (request->arguments && json_has(request->arguments, "run"));
+    if (!is_named)
+        return diag_set(diag, ERR_INVALID, "MISSING_FIELD",
+                        "attach has no run, and the command line none");
+    return do_launch(request, json, diag);
 }
 
 static Status do_configured(const DapRequest *request, JsonWriter *json, Diag *diag) {
@@ -125,7 +137,8 @@ static Status do_configured(const DapRequest *request, JsonWriter *json, Diag *d
     (void)json;
     if (adapter->is_configured)
         return diag_set(diag, ERR_INVALID, "BAD_REQUEST", "it runs already");
-    adapter->is_configured = adapter->is_running = true;
+    adapter->is_configured = true;
+    adapter->is_running = !adapter->is_attached || adapter->launch.is_free;
     flow_debug_mode(adapter->session.debugger,
                     adapter->launch.stops_on_entry ? DEBUG_STEP_IN : DEBUG_CONTINUE);
     return OK;
@@ -158,6 +171,15 @@ static Status do_terminate(const DapRequest *request, JsonWriter *json, Diag *di
     (void)diag;
     if (!adapter->is_ended) adapter->is_running = adapter->is_configured = true;
     adapter->is_ended = true; // the loop tells it
+    return OK;
+}
+
+// The text of a script that the client has no file of.
+static Status do_source(const DapRequest *request, JsonWriter *json, Diag *diag) {
+    Str source = request->adapter->source;
+    if (str_is_null(source))
+        return diag_set(diag, ERR_NOT_FOUND, "BAD_REQUEST", "the source is a file of its own");
+    json_put_string(json, "content", source);
     return OK;
 }
 
@@ -203,6 +225,11 @@ static Status do_nothing(const DapRequest *request, JsonWriter *json, Diag *diag
 
 static void after_launch(Adapter *adapter) { send_event(adapter, "initialized", NULL, 0); }
 
+// A copy of a run stands where the run does.
+static void after_configured(Adapter *adapter) {
+    if (!adapter->is_running) send_stopped(adapter, "entry", STR_NULL);
+}
+
 static void after_pause(Adapter *adapter) {
     if (adapter->is_running) send_stopped(adapter, "pause", STR_NULL);
 }
@@ -239,10 +266,12 @@ typedef struct Command {
 static const Command commands[] = {
     {"initialize", NEEDS_NOTHING, do_initialize, NULL},
     {"launch", NEEDS_NOTHING, do_launch, after_launch},
+    {"attach", NEEDS_NOTHING, do_attach, after_launch},
     {"disconnect", NEEDS_NOTHING, do_leave, NULL},
     {"setBreakpoints", NEEDS_LAUNCH, set_breakpoints, NULL},
     {"setExceptionBreakpoints", NEEDS_LAUNCH, set_exception_breakpoints, NULL},
-    {"configurationDone", NEEDS_LAUNCH, do_configured, NULL},
+    {"configurationDone", NEEDS_LAUNCH, do_configured, after_configured},
+    {"source", NEEDS_LAUNCH, do_source, NULL},
     {"threads", NEEDS_LAUNCH, do_threads, NULL},
     {"pause", NEEDS_LAUNCH, do_nothing, after_pause},
     {"terminate", NEEDS_LAUNCH, do_terminate, after_terminate},
@@ -388,6 +417,14 @@ int cli_debug(int argument_count, char **arguments) {
          "signals, events and cancels, each with its time"},
         {"now", 0, OPTION_TEXT, &launch->now, "TIME",
          "where virtual time begins, e.g. 2026-01-01T00:00:00Z"},
+        {"run", 'r', OPTION_TEXT, &launch->run, "RUN", "debug a copy of this run"},
+        {"turn", 't', OPTION_COUNT, &launch->turn, "N", "… as this kept turn of it began"},
+        {"server", 0, OPTION_TEXT, &launch->server, "URL", "where the run is; ABIDE_SERVER"},
+        {"token", 0, OPTION_TEXT, &launch->token, "TOKEN", "for the server; ABIDE_TOKEN"},
+        {"ca-file", 0, OPTION_TEXT, &launch->ca_file, "FILE",
+         "certificates to trust, PEM; ABIDE_CA_FILE"},
+        {"store", 0, OPTION_TEXT, &launch->store, "URL",
+         "the run is in this store, which no server has; ABIDE_STORE"},
         {"stop-on-entry", 0, OPTION_FLAG, &launch->stops_on_entry, NULL,
          "stop at the first statement"},
     };
@@ -395,9 +432,12 @@ int cli_debug(int argument_count, char **arguments) {
         .usage = "abide debug [FILE] [--input JSON|@FILE] [--mock FILE] [--script FILE] [options]",
         .about = "A debugger for workflows, for editors: speaks the Debug Adapter Protocol over\n"
                  "standard input and output. The script runs in virtual time, and no task leaves:\n"
-                 "mocks answer, as in abide run. What `launch` says goes before the options.\n"
+                 "mocks answer, as in abide run. With --run, or the request `attach`, a copy of a\n"
+                 "run goes on where that stands; the run itself stays as it is. What the requests\n"
+                 "say goes before the options.\n"
                  "See docs/debug.md.",
-        .example = "abide debug order.flow --mock mocks.json\nabide debug",
+        .example =
+            "abide debug order.flow --mock mocks.json\nabide debug --run order-7\nabide debug",
         .options = options,
         .option_count = COUNT_OF(options),
         .operand_max = 1,

@@ -5,7 +5,10 @@
 #pragma once
 #include "cli/debug/session.h"
 #include "cli/protocol/frame.h"
+#include "cli/run/files.h"
 #include "json/write.h"
+
+enum { SOURCE_REFERENCE = 1 }; // of Adapter.source, for the client
 
 typedef enum ReferenceKind {
     REFERENCE_LOCAL,
@@ -25,6 +28,10 @@ typedef struct Launch {
     Str program;
     Str input; // JSON
     Str mock, script, now, workflow;
+    Str tasks, children, signals;      // mocks by name, JSON objects
+    Str run;                           // to be attached to; null: `program` is launched
+    Str server, store, token, ca_file; // where the run is
+    uint64_t turn;                     // a kept one; 0 = as it is now
     bool stops_on_entry;
     bool is_free; // noDebug: breakpoints do not stop
 } Launch;
@@ -42,9 +49,11 @@ typedef struct Adapter {
     LaunchFiles files;
     DebugSession session;
     Str path;    // of the source, absolute; null until launched
+    Str source;  // its text when the client has no such file, and `path` is only its name; or null
     int64_t seq; // of the last message sent
     VEC(Reference) references;
     bool is_running;
+    bool is_attached; // it stands at a wait of the run it is a copy of
     bool is_configured;
     bool is_ended; // the script is
     bool is_left;  // the client is
@@ -61,8 +70,12 @@ typedef struct DapRequest {
 
 // Loads what is to be debugged. (launch.c)
 MUST_CHECK Status launch_load(Adapter *adapter, Diag *diag);
-// The arguments of `launch` go before those of the command line.
+// The same for a run (attach.c). Codes: those of the client and of the server, and of snapshots.
+MUST_CHECK Status attach_load(Adapter *adapter, Diag *diag);
+// The arguments of `launch` and `attach` go before those of the command line.
 MUST_CHECK Status launch_read(Adapter *adapter, const JsonValue *arguments, Diag *diag);
+// Mocks and events: from their files, or from the request.
+MUST_CHECK Status launch_read_files(Adapter *adapter, Diag *diag);
 // The path of a file without links; the path itself when there is no such file.
 Str launch_real_path(Arena *arena, Str path);
 

@@ -93,7 +93,10 @@ Status set_breakpoints(const DapRequest *request, JsonWriter *json, Diag *diag) 
     TRY(json_get_array(request->arguments, "breakpoints", &items, diag));
     if (source) TRY(json_get_string(source, "path", &path, diag));
     Str real = str_is_null(path) ? path : launch_real_path(&adapter->message, path);
-    bool is_ours = str_same(real, adapter->path);
+    int64_t reference = 0;
+    if (source) TRY(json_get_i64(source, "sourceReference", &reference, diag));
+    bool is_ours = str_is_null(adapter->source) ? str_same(real, adapter->path)
+                                                : reference == SOURCE_REFERENCE;
     if (is_ours) session_clear_breakpoints(&adapter->session);
     json_write_key(json, STR("breakpoints"));
     json_write_array_begin(json);

@@ -1,5 +1,5 @@
-// Launching: from the options and the arguments of `launch` to a session that stands at its
-// beginning.
+// Launching: from the options and the arguments of `launch` or `attach` to a session that stands at
+// its beginning.
 //
 // The names are those of `abide run`. The input may be any JSON in `launch`; on the command line it
 // is a text or the name of a file after an @.
@@ -20,17 +20,42 @@ Str launch_real_path(Arena *arena, Str path) {
     return realpath(text, real) ? arena_str(arena, str_from(real)) : path;
 }
 
+// Mocks that are written in the request.
+static Status read_answers(Adapter *adapter, const JsonValue *arguments, Diag *diag) {
+    Launch *launch = &adapter->launch;
+    struct {
+        const char *name;
+        Str *target;
+    } objects[] = {
+        {"tasks", &launch->tasks}, {"children", &launch->children}, {"signals", &launch->signals}};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        const JsonValue *object = NULL;
+        TRY(json_get_object(arguments, objects[i].name, &object, diag));
+        if (object) *objects[i].target = arena_str(&adapter->arena, object->raw);
+    }
+    return OK;
+}
+
+static Status read_turn(Launch *launch, const JsonValue *arguments, Diag *diag) {
+    int64_t turn = 0;
+    TRY(json_get_i64(arguments, "turn", &turn, diag));
+    if (turn < 0 || (turn == 0 && json_has(arguments, "turn")))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "turn: they count from 1");
+    if (turn > 0) launch->turn = (uint64_t)turn;
+    return OK;
+}
+
 Status launch_read(Adapter *adapter, const JsonValue *arguments, Diag *diag) {
     Launch *launch = &adapter->launch;
     if (!arguments) return OK;
     struct {
         const char *name;
         Str *target;
-    } texts[] = {{"program", &launch->program},
-                 {"mock", &launch->mock},
-                 {"script", &launch->script},
-                 {"now", &launch->now},
-                 {"workflow", &launch->workflow}};
+    } texts[] = {{"program", &launch->program},   {"mock", &launch->mock},
+                 {"script", &launch->script},     {"now", &launch->now},
+                 {"workflow", &launch->workflow}, {"run", &launch->run},
+                 {"server", &launch->server},     {"store", &launch->store},
+                 {"token", &launch->token},       {"caFile", &launch->ca_file}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         TRY(json_get_string(arguments, texts[i].name, texts[i].target, diag));
         *texts[i].target = arena_str(&adapter->arena, *texts[i].target);
@@ -38,6 +63,8 @@ Status launch_read(Adapter *adapter, const JsonValue *arguments, Diag *diag) {
     Str input = STR_NULL;
     json_get_raw(arguments, "input", &input);
     if (!str_is_null(input)) launch->input = arena_str(&adapter->arena, input);
+    TRY(read_answers(adapter, arguments, diag));
+    TRY(read_turn(launch, arguments, diag));
     TRY(json_get_bool(arguments, "noDebug", &launch->is_free, diag));
     return json_get_bool(arguments, "stopOnEntry", &launch->stops_on_entry, diag);
 }
@@ -57,10 +84,43 @@ static Status compile(Adapter *adapter, FlowModule **ret_module, Diag *diag) {
     return flow_compile_checked(report, ret_module, diag);
 }
 
-static Status read_files(Adapter *adapter, Diag *diag) {
+static Status put_answers(JsonWriter *json, const char *prefix, Str text, Arena *arena,
+                          Diag *diag) {
+    JsonValue *object;
+    if (str_is_null(text)) return OK;
+    TRY(json_parse(arena, text, &object, diag));
+    JSON_EACH (member, object) {
+        json_write_key(json, arena_printf(arena, "%s%.*s", prefix, STR_ARG(member->key)));
+        json_write_raw(json, member->raw);
+    }
+    return OK;
+}
+
+// Those of the request as a file of mocks would have them.
+static Status write_mocks(Adapter *adapter, Diag *diag) {
+    const Launch *launch = &adapter->launch;
+    JsonWriter json;
+    json_writer_init(&json, &adapter->files.mock_text, STR_NULL);
+    json_write_object_begin(&json);
+    TRY(put_answers(&json, "", launch->tasks, &adapter->arena, diag));
+    TRY(put_answers(&json, "workflow:", launch->children, &adapter->arena, diag));
+    TRY(put_answers(&json, "signal:", launch->signals, &adapter->arena, diag));
+    json_write_object_end(&json);
+    return OK;
+}
+
+Status launch_read_files(Adapter *adapter, Diag *diag) {
     const Launch *launch = &adapter->launch;
     LaunchFiles *files = &adapter->files;
-    if (!str_is_null(launch->mock)) {
+    bool has_answers = !str_is_null(launch->tasks) || !str_is_null(launch->children) ||
+                       !str_is_null(launch->signals);
+    if (has_answers && !str_is_null(launch->mock))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD",
+                        "tasks, children and signals do not go with mock");
+    if (has_answers) {
+        TRY(write_mocks(adapter, diag));
+        TRY(mocks_parse(&adapter->arena, buf_str(&files->mock_text), &files->mocks, diag));
+    } else if (!str_is_null(launch->mock)) {
         TRY(file_read(launch->mock.data, &files->mock_text, diag));
         TRY(mocks_parse(&adapter->arena, buf_str(&files->mock_text), &files->mocks, diag));
     }
@@ -95,7 +155,7 @@ Status launch_load(Adapter *adapter, Diag *diag) {
     setting.start_ms = env_now_ms(env_system());
     if (!str_is_null(launch->now)) TRY(instant_parse(launch->now, &setting.start_ms, diag));
     TRY(read_input(adapter, diag));
-    TRY(read_files(adapter, diag));
+    TRY(launch_read_files(adapter, diag));
     setting.input_json = launch->input;
     TRY(compile(adapter, &setting.module, diag));
     Status status = OK;

@@ -11,7 +11,7 @@ enum { SLICE = 20000, SNAPSHOT_MAX = 64 << 20, LOG_MAX = 1 << 16, MEMORY_MAX = 1
 
 // ---- machines ----
 
-static FlowVmOptions vm_options(DebugSession *session) {
+FlowVmOptions session_vm_options(DebugSession *session) {
     FlowVmOptions options = {.module = session->setting.module,
                              .workflow_index = session->setting.workflow_index,
                              .input_json = session->input,
@@ -29,7 +29,7 @@ static void use_vm(DebugSession *session, FlowVm *vm) {
 }
 
 static Status begin(DebugSession *session, Diag *diag) {
-    FlowVmOptions options = vm_options(session);
+    FlowVmOptions options = session_vm_options(session);
     FlowVm *vm;
     TRY(flow_vm_new(&options, &vm, diag));
     use_vm(session, vm);
@@ -41,7 +41,8 @@ static void world_begin(DebugSession *session) {
     WorldSetting world = {.arena = session->arena,
                           .mocks = setting->mocks,
                           .script = setting->script,
-                          .start_ms = setting->start_ms};
+                          .start_ms = setting->start_ms,
+                          .run_id = setting->run_id};
     world.workflow = flow_module_workflow(setting->module, setting->workflow_index).name;
     world.version = flow_module_hash(setting->module);
     World before = session->world;
@@ -158,6 +159,16 @@ static bool takes_breakpoint(DebugSession *session) {
 
 // ---- going on ----
 
+static void push_checkpoint(DebugSession *session, Checkpoint *checkpoint) {
+    world_state_copy(&checkpoint->state, &session->world.state);
+    if (session->history.count == CHECKPOINTS_MAX) {
+        checkpoint_done(&session->history.data[0]);
+        memmove(session->history.data, session->history.data + 1,
+                --session->history.count * sizeof(Checkpoint));
+    }
+    vec_push(&session->history, *checkpoint);
+}
+
 // [debug-session-1] A machine that cannot be kept (it is too large) is no place to go back to.
 static void keep_checkpoint(DebugSession *session) {
     Checkpoint checkpoint;
@@ -168,13 +179,14 @@ static void keep_checkpoint(DebugSession *session) {
         session->world.say(session->world.context, "stderr", str_from(diag.message));
         return;
     }
-    world_state_copy(&checkpoint.state, &session->world.state);
-    if (session->history.count == CHECKPOINTS_MAX) {
-        checkpoint_done(&session->history.data[0]);
-        memmove(session->history.data, session->history.data + 1,
-                --session->history.count * sizeof(Checkpoint));
-    }
-    vec_push(&session->history, checkpoint);
+    push_checkpoint(session, &checkpoint);
+}
+
+void session_add_place(DebugSession *session, Str vm_snapshot) {
+    Checkpoint checkpoint;
+    buf_init(&checkpoint.snapshot, SNAPSHOT_MAX);
+    buf_append_str(&checkpoint.snapshot, vm_snapshot);
+    push_checkpoint(session, &checkpoint);
 }
 
 static SessionEvent begin_again(DebugSession *session, Str input, Str *ret_text) {
@@ -234,7 +246,7 @@ static void to_beginning(DebugSession *session) {
 }
 
 bool session_step_back(DebugSession *session) {
-    FlowVmOptions options = vm_options(session);
+    FlowVmOptions options = session_vm_options(session);
     FlowVm *vm;
     Diag diag;
     if (session->history.count > 0) {

@@ -31,6 +31,7 @@ typedef struct SessionSetting {
     const Mocks *mocks;
     const EventScript *script;
     int64_t start_ms;
+    Str run_id; // of the run that it is a copy of; null: none
 } SessionSetting;
 
 typedef struct DebugSession {
@@ -57,6 +58,10 @@ typedef enum SessionEvent {
 MUST_CHECK Status session_open(DebugSession *session, const SessionSetting *setting, Arena *arena,
                                Diag *diag);
 void session_close(DebugSession *session);
+// For copies of runs: the world's state is that of a wait; the machine of that wait becomes the
+// newest place to go back to.
+void session_add_place(DebugSession *session, Str vm_snapshot);
+FlowVmOptions session_vm_options(DebugSession *session);
 // Goes on for a slice of instructions, or until something happens.
 SessionEvent session_go(DebugSession *session, Str *ret_text);
 // To the last wait before this place. False: there is none, it stands at the beginning now.

@@ -37,7 +37,8 @@ static void put_frame(const DapRequest *request, uint32_t number, const FlowDebu
     json_write_key(json, STR("source"));
     json_write_object_begin(json);
     json_put_string(json, "name", (Str){path.data + start, path.len - start});
-    json_put_string(json, "path", path);
+    if (str_is_null(adapter->source)) json_put_string(json, "path", path);
+    else json_put_i64(json, "sourceReference", SOURCE_REFERENCE);
     json_write_object_end(json);
     json_write_object_end(json);
 }

@@ -218,7 +218,7 @@ static Str context_json(const WorldSetting *setting) {
     buf_init(&text, CONTEXT_MAX);
     json_writer_init(&json, &text, STR_NULL);
     json_write_object_begin(&json);
-    json_put_cstr(&json, "runId", "debug");
+    json_put_string(&json, "runId", str_is_null(setting->run_id) ? STR("debug") : setting->run_id);
     json_put_string(&json, "workflow", setting->workflow);
     json_put_string(&json, "version", setting->version);
     json_put_i64(&json, "attempt", 1);
@@ -249,6 +249,50 @@ void world_restart(World *world) {
     vec_clear(&world->state.entries);
 }
 
+// ---- a run that stands at a wait ----
+
+void world_stand(World *world, int64_t now_ms) {
+    world_state_done(&world->state);
+    world->state = (WorldState){.now_ms = now_ms};
+    for (size_t i = 0; i < world->mocks->count; i++) vec_push(&world->state.calls, 0);
+}
+
+// The options are those of the past: a mock that fails is not tried again.
+void world_add_pending(World *world, const WorldPending *given) {
+    WorldPending pending = *given;
+    pending.name = keep(world, given->name);
+    pending.filter = keep(world, given->filter);
+    if (pending.kind == FLOW_AWAIT_TASK || pending.kind == FLOW_AWAIT_WORKFLOW)
+        ask_mock(world, &pending, STR("{\"retry\":{\"attempts\":1}}"));
+    vec_push(&world->state.pending, pending);
+}
+
+void world_add_entry(World *world, Str key, Str json) {
+    WorldText entry = {keep(world, key), keep(world, json)};
+    vec_push(&world->state.entries, entry);
+}
+
+static bool has_mock(const World *world, const WorldPending *pending) {
+    bool is_signal = pending->kind == FLOW_AWAIT_SIGNAL;
+    bool is_asked = pending->kind == FLOW_AWAIT_TASK || pending->kind == FLOW_AWAIT_WORKFLOW;
+    if (is_asked) return pending->due_ms >= 0;
+    return is_signal && mocks_find(world->mocks, MOCK_SIGNAL, pending->name) != SIZE_MAX;
+}
+
+void world_deliver(World *world, uint32_t id, const WorldReply *reply) {
+    for (size_t i = 0; i < world->state.pending.count; i++) {
+        WorldPending *pending = &world->state.pending.data[i];
+        if (pending->id != id || has_mock(world, pending)) continue;
+        pending->due_ms = reply->is_timeout ? -1 : world->state.now_ms;
+        if (reply->is_timeout) pending->timeout_at_ms = world->state.now_ms;
+        pending->is_failed = reply->is_failed;
+        pending->json = keep(world, reply->json);
+        pending->type = keep(world, reply->type);
+        pending->message = keep(world, reply->message);
+        pending->attempts = 1;
+    }
+}
+
 #define COPY_VEC(to, from)                                                                         \
     do {                                                                                           \
         for (size_t i_ = 0; i_ < (from)->count; i_++) vec_push((to), (from)->data[i_]);            \
@@ -258,6 +302,7 @@ void world_state_copy(WorldState *ret_copy, const WorldState *state) {
     WorldState copy = {.now_ms = state->now_ms, .script_done = state->script_done};
     copy.random = state->random;
     copy.start_count = state->start_count;
+    copy.is_cancel_due = state->is_cancel_due;
     COPY_VEC(&copy.pending, &state->pending);
     COPY_VEC(&copy.entries, &state->entries);
     COPY_VEC(&copy.signals, &state->signals);
@@ -377,6 +422,11 @@ static void perform(World *world, FlowVm *vm, const ScriptItem *item) {
 }
 
 bool world_advance(World *world, FlowVm *vm) {
+    if (world->state.is_cancel_due) {
+        world->state.is_cancel_due = false;
+        flow_vm_cancel(vm, STR("the run was cancelled"));
+        return true;
+    }
     for (;;) {
         bool is_timeout = false;
         size_t due = find_due(world, world->state.now_ms, &is_timeout);

@@ -36,6 +36,7 @@ typedef struct WorldState {
     VEC(WorldText) entries;
     VEC(WorldText) signals;
     VEC(unsigned) calls; // of each mock
+    bool is_cancel_due;  // the run was asked to end, and has not seen it
 } WorldState;
 
 typedef struct World {
@@ -57,12 +58,26 @@ typedef struct WorldSetting {
     int64_t start_ms;
     Str workflow;
     Str version;
+    Str run_id; // null: "debug"
 } WorldSetting;
+
+typedef struct WorldReply { // of something that has come already
+    bool is_timeout, is_failed;
+    Str json;          // the result or payload
+    Str type, message; // of an error
+} WorldReply;
 
 void world_init(World *world, const WorldSetting *setting);
 void world_done(World *world);
 // A run that begins again has the time and the mocks, and nothing else.
 void world_restart(World *world);
+// A run that stands at a wait has that time and nothing else yet; then comes what it waits for,
+// with a mock's answer where there is one, and what it has set. All texts are copied.
+void world_stand(World *world, int64_t now_ms);
+void world_add_pending(World *world, const WorldPending *pending);
+void world_add_entry(World *world, Str key, Str json);
+// What has come for it, unless a mock answers that.
+void world_deliver(World *world, uint32_t id, const WorldReply *reply);
 // Lets the next thing happen to a VM that waits. False: nothing can.
 bool world_advance(World *world, FlowVm *vm);
 // The first thing that it waits for: `task "charge"`.

@@ -36,6 +36,12 @@ MUST_CHECK Status inspect_turns(const InspectTurns *wish, Str *ret_json, Diag *d
 MUST_CHECK Status inspect_diff(const StandingWish *from, int64_t to_turn, Str *ret_json,
                                Diag *diag);
 
+// What a debugger needs to go on with a copy of the run: {"run_id","workflow","version","file",
+// "source","turn","at","input","snapshot","deliveries":[{"slot","outcome","data"}]}; the snapshot
+// is hexadecimal, null of a run that has not begun. Codes: those of standing.h, RUN_TERMINAL,
+// RUN_NOT_SCRIPT, ANSWER_TOO_LARGE.
+MUST_CHECK Status inspect_copy(const StandingWish *wish, Str *ret_json, Diag *diag);
+
 // What a parked run waits for; empty when it does not wait.
 void inspect_waits(const RunRow *run, Arena *arena, WaitSet *ret_set);
 // The members of one wait, without the braces.

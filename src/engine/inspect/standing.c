@@ -7,7 +7,7 @@
 #include "engine/inspect/standing.h"
 
 Standing standing_of_turn(const RunRow *run, const SnapshotRow *row) {
-    Standing standing = {*run, row->number, row->log_seq, row->end_seq};
+    Standing standing = {*run, row->number, row->log_seq, row->start_seq, row->end_seq};
     standing.run.snapshot = row->snapshot;
     return standing;
 }
@@ -29,6 +29,48 @@ Status standing_read(const StandingWish *wish, Standing *ret_standing, Diag *dia
     TRY(store_run_by_id(wish->store, wish->arena, wish->run_id, &ret_standing->run, diag));
     return wish->turn != 0 ? take_turn(wish, ret_standing, diag) : OK;
 }
+
+// ---- what came for it ----
+
+// What a turn was given: the entries of waits between its snapshot and its beginning.
+static Status read_deliveries(const StandingWish *wish, const Standing *standing,
+                              StandingMore *more, Diag *diag) {
+    size_t room = (size_t)(standing->start_seq - standing->log_seq);
+    LogRow *rows = ARENA_ARRAY(wish->arena, LogRow, room + 1);
+    LogFilter filter = {run_of_key(standing->run.key), {.after = standing->log_seq - 1}};
+    do {
+        LogPage page;
+        TRY(store_read_log(wish->store, wish->arena, &filter, &page, diag));
+        for (size_t i = 0; i < page.count && page.rows[i].seq <= standing->start_seq; i++) {
+            const LogRow *row = &page.rows[i];
+            if (row->seq == standing->log_seq) more->at_ms = row->at_ms;
+            else if (row->kind == LOG_WAIT) rows[more->delivery_count++] = *row;
+        }
+        bool is_over = page.count > 0 && page.rows[page.count - 1].seq >= standing->start_seq;
+        filter.page.after = is_over ? 0 : page.next;
+    } while (filter.page.after != 0);
+    more->deliveries = rows;
+    return OK;
+}
+
+Status standing_more(const StandingWish *wish, Standing *standing, StandingMore *ret_more,
+                     Diag *diag) {
+    RunLoads loads;
+    RunKeys keys = {&standing->run.key, 1};
+    TRY(store_load_runs(wish->store, wish->arena, keys, &loads, diag));
+    RunLoadReply *reply = &loads.replies[0];
+    if (reply->status != OK && diag != NULL) *diag = reply->diag;
+    TRY(reply->status);
+    *ret_more = (StandingMore){.input = reply->load.input, .parent_id = reply->load.parent_id};
+    if (standing->turn != 0) return read_deliveries(wish, standing, ret_more, diag);
+    standing->run = reply->load.run;
+    if (standing->run.snapshot.len == 0) return OK; // its log is its input
+    ret_more->deliveries = reply->load.log;
+    ret_more->delivery_count = reply->load.log_count;
+    return OK;
+}
+
+// ---- versions ----
 
 // The first move after the turn names the version before it.
 static Status find_definition(const Standing *standing, Store *store, Arena *arena,

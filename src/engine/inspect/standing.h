@@ -18,14 +18,25 @@ typedef struct StandingWish {
 typedef struct Standing {
     RunRow run; // with the snapshot of the turn
     int64_t turn;
-    int64_t log_seq; // the last entry of the log before it stood there; 0 for `now`
-    int64_t end_seq; // the last entry of the turn; 0 for `now`
+    // Of a turn, as in SnapshotRow; 0 for `now`.
+    int64_t log_seq, start_seq, end_seq;
 } Standing;
 
 // Codes: RUN_NOT_FOUND, TURN_NOT_KEPT.
 MUST_CHECK Status standing_read(const StandingWish *wish, Standing *ret_standing, Diag *diag);
 // The same for a turn whose row has been read.
 Standing standing_of_turn(const RunRow *run, const SnapshotRow *row);
+
+typedef struct StandingMore { // what a row does not tell; texts live in the arena of the wish
+    Str input;                // null = none
+    Str parent_id;            // null = none
+    int64_t at_ms;            // when it came to stand there; 0 for `now`
+    const LogRow *deliveries; // what was delivered to the turn, or has come and is not taken yet
+    size_t delivery_count;
+} StandingMore;
+// Reads a run of `now` again, so that it and its deliveries are from one read.
+MUST_CHECK Status standing_more(const StandingWish *wish, Standing *standing,
+                                StandingMore *ret_more, Diag *diag);
 // The version that goes with it, valid until `modules` is asked again. [standing-2]
 MUST_CHECK Status standing_module(const Standing *standing, Modules *modules, Arena *arena,
                                   FlowModule **ret_module, Diag *diag);

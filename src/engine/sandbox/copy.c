@@ -75,14 +75,14 @@ static Status put_on_version(Sandbox *self, Diag *diag) {
 
 // ---- the run ----
 
-static void make_view(const RunLoad *load, const Standing *standing, RunView *ret_view) {
+static void make_view(const StandingMore *more, const Standing *standing, RunView *ret_view) {
     const RunRow *run = &standing->run;
     *ret_view = (RunView){
         .key = run->key,
         .id = run->id,
         .workflow = run->workflow,
-        .input = load->input,
-        .parent_id = load->parent_id,
+        .input = more->input,
+        .parent_id = more->parent_id,
         .incarnation = run->incarnation,
         .retries = run->retries,
         .started_at_ms = run->started_at_ms,
@@ -90,31 +90,9 @@ static void make_view(const RunLoad *load, const Standing *standing, RunView *re
         .tags = run->tags,
         .last_seq = run->log_seq,
     };
-    if (str_is_null(ret_view->snapshot) || standing->turn != 0) return;
-    ret_view->deliveries = load->log;
-    ret_view->delivery_count = load->log_count;
-}
-
-static Status load_run(const SandboxRun *what, Arena *arena, int64_t key, RunLoad *ret_load,
-                       Diag *diag) {
-    RunLoads loads;
-    TRY(store_load_runs(what->store, arena, (RunKeys){&key, 1}, &loads, diag));
-    if (loads.replies[0].status != OK && diag != NULL) *diag = loads.replies[0].diag;
-    TRY(loads.replies[0].status);
-    *ret_load = loads.replies[0].load;
-    return OK;
-}
-
-// When the run came to stand at the beginning of a turn: what it wrote last is from then.
-static Status find_time(Sandbox *self, const Standing *standing, Diag *diag) {
-    self->began_at_ms = self->what->now_ms;
-    if (standing->turn == 0) return OK;
-    LogFilter filter = {run_of_key(standing->run.key),
-                        {.after = standing->log_seq - 1, .limit = 1}};
-    LogPage page;
-    TRY(store_read_log(self->what->store, self->arena, &filter, &page, diag));
-    if (page.count > 0) self->began_at_ms = page.rows[0].at_ms;
-    return OK;
+    if (standing->turn != 0) return; // the caller answers
+    ret_view->deliveries = more->deliveries;
+    ret_view->delivery_count = more->delivery_count;
 }
 
 static Status take_module(Sandbox *self, const Standing *standing, Diag *diag) {
@@ -142,13 +120,12 @@ Status sandbox_copy(Sandbox *self, Diag *diag) {
     const SandboxStart *start = &what->answers->start;
     StandingWish wish = {what->store, self->arena, what->run_id, start->turn};
     Standing standing;
-    RunLoad load;
+    StandingMore more;
     TRY(standing_read(&wish, &standing, diag));
     TRY(check_run(&standing, diag));
-    TRY(load_run(what, self->arena, standing.run.key, &load, diag));
-    if (standing.turn == 0) standing.run = load.run; // as of the same read as its deliveries
-    make_view(&load, &standing, &self->view);
-    TRY(find_time(self, &standing, diag));
+    TRY(standing_more(&wish, &standing, &more, diag));
+    make_view(&more, &standing, &self->view);
+    self->began_at_ms = more.at_ms != 0 ? more.at_ms : what->now_ms;
     TRY(take_module(self, &standing, diag));
     if (!str_is_null(start->version) || !str_is_null(start->source))
         TRY(put_on_version(self, diag));

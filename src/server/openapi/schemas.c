@@ -454,6 +454,8 @@ static const Schema schemas[] = {
     {"Wait", "", NULL, wait},
     {"RunItem", "A run as lists show it.", NULL, run_item},
     {"Run", "A run.", "RunItem", run},
+    {"CopyDelivery", "", NULL, schema_copy_delivery},
+    {"RunCopy", "What a debugger goes on with.", NULL, schema_copy},
     {"TrialEffect", "", NULL, schema_trial_effect},
     {"TrialWait", "", NULL, schema_trial_wait},
     {"TrialVariable", "", NULL, schema_trial_variable},

@@ -111,6 +111,23 @@ const Field schema_trial[] = {
     {"variables", "[TrialVariable]", true, "Variables where it would wait, as far as they differ."},
     {"unused", "strings", true, "Answers that nothing asked for."},
     {0}};
+const Field schema_copy_delivery[] = {
+    {"slot", "integer", true, "The number of what was waited for."},
+    {"outcome", "string", true, "ok, error, timeout or cancelled."},
+    {"data", "any", true, "The result, payload or error."},
+    {0}};
+const Field schema_copy[] = {
+    {"run_id", "string", true, ""},
+    {"workflow", "string", true, ""},
+    {"version", "string", true, "The version that goes with the snapshot."},
+    {"file", "string", true, "Its file."},
+    {"source", "string", true, "Its text."},
+    {"turn", "integer?", true, "The kept turn; null: as the run is now."},
+    {"at", "instant", true, "When it came to stand there."},
+    {"input", "any", true, ""},
+    {"snapshot", "string?", true, "Hexadecimal; null: it has not begun."},
+    {"deliveries", "[CopyDelivery]", true, "What has come for it and is not in the snapshot."},
+    {0}};
 const Field schema_where_counts[] = {
     {"looked_at", "integer", true, "Runs in which the expression was evaluated."},
     {"matched", "integer", true, "Those of the page."},

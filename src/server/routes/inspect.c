@@ -56,6 +56,17 @@ static void diff(Exchange *exchange) {
 
 static void diff_turns(Exchange *exchange) { exchange_offload(exchange, diff); }
 
+static void copy(Exchange *exchange) {
+    StandingWish wish = wish_of(exchange);
+    if (!exchange_query_count(exchange, "turn", INT64_MAX, &wish.turn)) return;
+    Diag diag = {0};
+    Str json = STR_NULL;
+    Status status = inspect_copy(&wish, &json, &diag);
+    send(exchange, status, json, &diag);
+}
+
+static void get_copy(Exchange *exchange) { exchange_offload(exchange, copy); }
+
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 static const Field diff_query[] = {
     {"from", "integer", false, "A kept turn; as it is now unless given."},
@@ -75,8 +86,21 @@ static const RouteAnswer snapshot_answers[] = {{200, "Where it stands.", "Snapsh
 static const char *const snapshot_codes[] = {
     "RUN_NOT_FOUND",    "BAD_PATH", "VARIABLE_NOT_FOUND", "TURN_NOT_KEPT", "SNAPSHOT_CORRUPT",
     "SNAPSHOT_VERSION", NULL};
+static const Field copy_query[] = {
+    {"turn", "integer", false, "As that kept turn began; as it is now unless given."}, {0}};
+static const RouteAnswer copy_answers[] = {{200, "The copy.", "RunCopy"}, {0}};
+static const char *const copy_codes[] = {"RUN_NOT_FOUND",
+                                         "RUN_TERMINAL",
+                                         "RUN_NOT_SCRIPT",
+                                         "TURN_NOT_KEPT",
+                                         "SNAPSHOT_CORRUPT",
+                                         "SNAPSHOT_VERSION",
+                                         NULL};
 
 static const Route routes[] = {
+    {"GET", "/v1/runs/{id}/copy", "copyRun",
+     "What a debugger needs to go on with a copy of a run: script, snapshot, deliveries",
+     SCOPE_CLIENT, BODY_NONE, NULL, copy_query, copy_answers, copy_codes, get_copy},
     {"GET", "/v1/runs/{id}/snapshot", "getSnapshot", "Where a run stands: lines, variables, bytes",
      SCOPE_READ, BODY_NONE, NULL, snapshot_query, snapshot_answers, snapshot_codes, get_snapshot},
     {"GET", "/v1/runs/{id}/turns", "listTurns", "Turns of a run that can be looked at", SCOPE_READ,

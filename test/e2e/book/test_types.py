@@ -286,6 +286,7 @@ class SdkTypesTest(unittest.TestCase):
     # Schemas of /openapi.json and the interfaces that describe them.
     SCHEMAS = {
         "Wait": "Wait", "RunItem": "RunItem", "Run": "Run", "Entry": "LogEntry", "Snapshot": "Snapshot", "Trial": "Trial",
+        "RunCopy": "RunCopy",
         "Frame": "Frame", "View": "View", "PostMortem": "PostMortem", "Turn": "Turn", "Diff": "TurnDiff",
         "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask", "ClaimedTurn": "ClaimedTurn", "JournalEntry": "JournalEntry",
         "TurnVerdict": "TurnVerdict",
@@ -299,7 +300,7 @@ class SdkTypesTest(unittest.TestCase):
     # Written where they are answered, because nothing else names them; or no answers of their own.
     INLINE = {
         "Backfilled", "Changed", "Claimed", "ClaimedTurns", "CommittedTurns", "Completed", "RegisteredCode", "RenewedTurn", "RenewedTurns",
-         "DeployedWorkflow", "Detail", "DiffSide", "EventSchemas",
+        "CopyDelivery", "DeployedWorkflow", "Detail", "DiffSide", "EventSchemas",
         "Graph", "HandlerResult", "Health", "NewToken", "Problem", "Removed", "Renewed", "Replayed", "RetriedTask",
         "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "TrialEffect", "TrialVariable", "TrialWait", "Variable", "VariableChange", "Version", "WhereCounts", "Word", "Workflow",
         "WorkflowNames"}

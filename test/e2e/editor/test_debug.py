@@ -1,4 +1,5 @@
 """The debugger, driven by the debug client of VS Code (test/editor/dap.mjs)."""
+import datetime
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ sys.path.insert(0, os.path.join(SOURCE, "test", "e2e", "support"))
 sys.path.insert(0, os.path.join(SOURCE, "test"))
 import tap  # noqa: E402
 from packages import installed  # noqa: E402
-from server import ABIDE, PATIENCE  # noqa: E402
+from server import ABIDE, PATIENCE, Server, wait_until  # noqa: E402
 
 FLOW = """\
 const prices = [5, 7, 11]
@@ -188,6 +189,140 @@ class DebugTest(unittest.TestCase):
         self.assertIn("bad.flow:1:5", results[4]["error"])
         broken = subprocess.run([ABIDE, "debug"], input=b"nonsense\r\n\r\n", capture_output=True, timeout=PATIENCE)
         self.assertEqual(broken.returncode, 2)
+
+
+CART = """\
+const cart = { items: [], total: 0 }
+for (;;) {
+  const item = await Signal.when("add", { timeout: "1d" }).catch(() => null)
+  if (!item) break
+  cart.items.push(item.name)
+  cart.total += item.price
+}
+const receipt = await Task.run("charge", { total: cart.total })
+return { cart, receipt, now: Date.now() }
+"""
+
+
+class AttachTest(unittest.TestCase):
+    """A copy of a run goes on in the debugger; the run stays as it is."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        cls.server.deploy("cart", CART)
+        cls.server.deploy("broken", "const order = await Signal.next('order')\nconst price = order.lines[0].price\nreturn price")
+        for name in ("cart", "broken"):
+            cls.server.post("/v1/runs", {"workflow": name, "id": name, "input": {"by": "Ann"}})
+            cls.server.wait_for(name, "suspended")
+        for count, item in ((1, {"name": "tea", "price": 3}), (2, {"name": "cup", "price": 9})):
+            cls.server.post("/v1/runs/cart/signals/add", item)
+            wait_until(lambda: len(cls.server.get("/v1/runs/cart/turns").json["items"]) == count)
+        cls.server.wait_for("cart", "suspended")
+        cls.server.post("/v1/runs/broken/signals/order", {"lines": []})
+        cls.server.wait_for("broken", "failed")
+        cls.url = "http://127.0.0.1:%d" % cls.server.port
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+
+    def state(self):
+        parts = ["/v1/runs", "/v1/runs/cart/log", "/v1/runs/broken/log", "/v1/tasks", "/v1/topics", "/v1/runs/cart/turns"]
+        return [self.server.get(part).json for part in parts]
+
+    def session(self, steps, *options, breakpoints=(), reference=1, **attach):
+        before = self.state()
+        set_breaks = ["setBreakpoints", {"source": {"sourceReference": reference},
+                                         "breakpoints": [{"line": line} for line in breakpoints]}]
+        begin = [INITIALIZE, ["attach", {"server": self.url, **attach}], set_breaks, ["configurationDone", {}]]
+        done = subprocess.run(["node", os.path.join(SOURCE, "test", "editor", "dap.mjs"), ABIDE, json.dumps(begin + steps)],
+                              capture_output=True, text=True, timeout=PATIENCE,
+                              env={**os.environ, "ABIDE_EDITOR_MODULES": installed("editor")})
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        answer = json.loads(done.stdout)
+        self.output, self.begun = answer["output"], answer["results"][:4]
+        self.assertEqual(self.state(), before)
+        return answer["results"][4:]
+
+    def result(self):
+        return json.loads([text for kind, text in self.output if kind == "stdout"][-1])
+
+    def test_it_stands_where_the_run_waits_and_goes_on_with_answers(self):
+        steps = [["$stopped"], ["$locals"], ["evaluate", {"expression": "cart.total * 2", "frameId": 1}],
+                 ["next", {"threadId": 1}], ["$stopped"], ["continue", {"threadId": 1}], ["$stopped"], ["$locals"],
+                 ["continue", {"threadId": 1}], ["$ended"]]
+        answers = self.session(steps, run="cart", breakpoints=[9], tasks={"charge": {"id": 7}},
+                               signals={"add": [{"name": "pot", "price": 30}]})
+        self.assertEqual(answers[0], ["entry", None, ["cart:3"]])
+        self.assertEqual(answers[1]["cart"], "{ items: [ 'tea', 'cup' ], total: 12 }")
+        self.assertEqual(answers[2]["result"], "24")
+        self.assertEqual(answers[4][2], ["cart:4"])
+        self.assertEqual(answers[6][:1] + answers[6][2:], ["breakpoint", ["cart:9"]])
+        self.assertEqual(answers[7]["receipt"], "{ id: 7 }")
+        self.assertEqual(answers[9], 0)
+        self.assertEqual(self.result()["cart"], {"items": ["tea", "cup", "pot"], "total": 42})
+
+    def test_time_is_virtual_and_begins_when_it_came_to_wait(self):
+        run = self.server.get("/v1/runs/cart").json
+        self.session([["$stopped"], ["continue", {"threadId": 1}], ["$ended"]], run="cart", tasks={"charge": 1})
+        deadline = run["waits"][0]["deadline"]
+        self.assertEqual(self.result()["now"], int(datetime.datetime.fromisoformat(
+            deadline.replace("Z", "+00:00")).timestamp() * 1000 + 0.5))
+
+    def test_it_goes_back_to_the_kept_turns(self):
+        steps = [["$stopped"], ["stepBack", {"threadId": 1}], ["$stopped"], ["$locals"], ["stepBack", {"threadId": 1}],
+                 ["$stopped"], ["$locals"], ["next", {"threadId": 1}], ["$stopped"], ["$locals"]]
+        answers = self.session(steps, run="cart")
+        self.assertEqual(answers[3]["cart"], "{ items: [ 'tea' ], total: 3 }")
+        self.assertEqual(answers[6]["cart"], "{ items: [], total: 0 }")
+        self.assertEqual(answers[9]["item"], "{ name: 'tea', price: 3 }")  # what was delivered then
+
+    def test_it_begins_as_a_kept_turn_began(self):
+        answers = self.session([["$stopped"], ["$locals"], ["continue", {"threadId": 1}], ["$ended"]], run="cart", turn=2,
+                               signals={"add": [{"name": "other", "price": 100}]}, tasks={"charge": 1})
+        self.assertEqual(answers[1]["cart"], "{ items: [ 'tea' ], total: 3 }")
+        self.assertEqual(self.result()["cart"], {"items": ["tea", "other"], "total": 103})
+
+    def test_a_failed_run_fails_again_under_the_eyes_of_a_person(self):
+        steps = [["setExceptionBreakpoints", {"filters": ["uncaught"]}], ["$stopped"], ["continue", {"threadId": 1}],
+                 ["$stopped"], ["$locals"], ["continue", {"threadId": 1}], ["$ended"]]
+        answers = self.session(steps, run="broken")
+        self.assertEqual((answers[3][0], answers[3][2]), ("exception", ["broken:2"]))
+        self.assertEqual(answers[4]["order"], "{ lines: [] }")
+        self.assertEqual(answers[6], 1)
+
+    def test_the_text_is_the_runs_own_unless_the_file_is_the_same(self):
+        stack = ["stackTrace", {"threadId": 1}]
+        answers = self.session([["$stopped"], stack, ["source", {"sourceReference": 1}]], run="cart")
+        self.assertEqual(answers[1]["stackFrames"][0]["source"], {"name": "cart.flow", "sourceReference": 1})
+        self.assertEqual(answers[2]["content"], CART)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "cart.flow")
+            for text, is_same in ((CART, True), (CART + "// changed", False)):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                source = self.session([["$stopped"], stack], run="cart", program=path)[1]["stackFrames"][0]["source"]
+                self.assertEqual("path" in source, is_same)
+
+    def test_a_store_without_a_server_is_read(self):
+        other = Server()
+        self.addCleanup(other.close)
+        other.deploy("cart", CART)
+        other.post("/v1/runs", {"workflow": "cart", "id": "stored"})
+        other.wait_for("stored", "suspended")
+        other.stop()
+        answers = self.session([["$stopped"], ["$locals"]], run="stored", store=other.store, server=None)
+        self.assertEqual(answers[1]["cart"], "{ items: [], total: 0 }")
+
+    def test_what_cannot_be_attached_to_is_refused(self):
+        for attach, part in (({"run": "nobody"}, "nobody"), ({}, "no run"), ({"run": "cart", "turn": 9}, "not kept"),
+                             ({"run": "cart", "turn": 0}, "count from 1"),
+                             ({"run": "cart", "store": "memory:"}, "exclude"),
+                             ({"run": "cart", "server": "http://127.0.0.1:1"}, "127.0.0.1:1"),
+                             ({"run": "cart", "tasks": 1}, "tasks"), ({"run": "cart", "tasks": {}, "mock": "x"}, "mock")):
+            self.session([], **attach)
+            self.assertIn(part, self.begun[1]["error"], attach)
 
 
 if __name__ == "__main__":

@@ -335,6 +335,8 @@ class ConformanceTest(unittest.TestCase):
         self.server.call("DELETE", "/v1/runs/" + living)
         for run in ("first", "nobody", living):
             change(run, "try")
+            self.server.get("/v1/runs/%s/copy" % run)
+        self.server.get("/v1/runs/%s/copy?turn=9" % living)
         for body in ({"signals": [{"name": "a\u0001b"}]}, {"turn": 9}, {"version": "f" * 64}, {"source": "return 1"},
                      {"source": "return 1 +"}, {"source": "return nobody"}):
             change(living, "try", body)
@@ -599,6 +601,7 @@ class ConformanceTest(unittest.TestCase):
             server.get("/v1/runs/%s/snapshot" % name)
             server.get("/v1/runs/%s/diff" % name)
             server.post("/v1/runs/%s/try" % name)
+            server.get("/v1/runs/%s/copy" % name)
             server.post("/events/" + name, {"event": {"type": "go", "value": 1}})
         self.server.seen |= server.seen
 
@@ -615,6 +618,7 @@ class ConformanceTest(unittest.TestCase):
         native.call("PUT", "/v1/workflows/order", raw=b"return 1")  # the name is taken, by C
         native.post("/v1/runs", {"workflow": "order", "id": "native"})
         native.post("/v1/runs/native/try")
+        native.get("/v1/runs/native/copy")
         native.close()
         self.server.seen |= native.seen
         server = TokenServer()
