@@ -53,6 +53,16 @@ static Status read_deliveries(const StandingWish *wish, const Standing *standing
     return OK;
 }
 
+// A script that waits has parked, so it has a snapshot.
+static Status check_snapshot(const RunRow *run, Diag *diag) {
+    bool is_held = run->state == RUN_PAUSED && run->paused_state == RUN_SUSPENDED;
+    bool is_parked = run->kind == RUN_FLOW && (run->state == RUN_SUSPENDED || is_held);
+    if (!is_parked || run->snapshot.len > 0) return OK;
+    return diag_set(diag, ERR_CORRUPT, "SNAPSHOT_CORRUPT",
+                    "the run \"%.*s\" waits and has no snapshot; it was left as it is",
+                    STR_ARG(run->id));
+}
+
 Status standing_more(const StandingWish *wish, Standing *standing, StandingMore *ret_more,
                      Diag *diag) {
     RunLoads loads;
@@ -64,6 +74,7 @@ Status standing_more(const StandingWish *wish, Standing *standing, StandingMore 
     *ret_more = (StandingMore){.input = reply->load.input, .parent_id = reply->load.parent_id};
     if (standing->turn != 0) return read_deliveries(wish, standing, ret_more, diag);
     standing->run = reply->load.run;
+    TRY(check_snapshot(&standing->run, diag));
     if (standing->run.snapshot.len == 0) return OK; // its log is its input
     ret_more->deliveries = reply->load.log;
     ret_more->delivery_count = reply->load.log_count;

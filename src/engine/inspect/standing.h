@@ -34,7 +34,8 @@ typedef struct StandingMore { // what a row does not tell; texts live in the are
     const LogRow *deliveries; // what was delivered to the turn, or has come and is not taken yet
     size_t delivery_count;
 } StandingMore;
-// Reads a run of `now` again, so that it and its deliveries are from one read.
+// Reads a run of `now` again, so that it and its deliveries are from one read. Codes:
+// SNAPSHOT_CORRUPT.
 MUST_CHECK Status standing_more(const StandingWish *wish, Standing *standing,
                                 StandingMore *ret_more, Diag *diag);
 // The version that goes with it, valid until `modules` is asked again. [standing-2]

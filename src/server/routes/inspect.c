@@ -75,8 +75,9 @@ static const Field diff_query[] = {
 static const RouteAnswer turns_answers[] = {{200, "Its kept turns.", "TurnList"}, {0}};
 static const RouteAnswer diff_answers[] = {{200, "What changed.", "Diff"}, {0}};
 static const char *const turns_codes[] = {"RUN_NOT_FOUND", NULL};
-static const char *const diff_codes[] = {"RUN_NOT_FOUND", "TURN_NOT_KEPT", "SNAPSHOT_CORRUPT",
-                                         "SNAPSHOT_VERSION", NULL};
+static const char *const diff_codes[] = {"RUN_NOT_FOUND",       "TURN_NOT_KEPT",
+                                         "SNAPSHOT_CORRUPT",    "SNAPSHOT_VERSION",
+                                         "SNAPSHOT_OTHER_CODE", NULL};
 static const Field snapshot_query[] = {
     {"depth", "integer", false, "Levels of each value that are shown, up to 16; 0 unless given."},
     {"turn", "integer", false, "As that kept turn began; as it is now unless given."},
@@ -84,8 +85,8 @@ static const Field snapshot_query[] = {
     {0}};
 static const RouteAnswer snapshot_answers[] = {{200, "Where it stands.", "Snapshot"}, {0}};
 static const char *const snapshot_codes[] = {
-    "RUN_NOT_FOUND",    "BAD_PATH", "VARIABLE_NOT_FOUND", "TURN_NOT_KEPT", "SNAPSHOT_CORRUPT",
-    "SNAPSHOT_VERSION", NULL};
+    "RUN_NOT_FOUND",    "BAD_PATH",         "VARIABLE_NOT_FOUND",  "TURN_NOT_KEPT",
+    "SNAPSHOT_CORRUPT", "SNAPSHOT_VERSION", "SNAPSHOT_OTHER_CODE", NULL};
 static const Field copy_query[] = {
     {"turn", "integer", false, "As that kept turn began; as it is now unless given."}, {0}};
 static const RouteAnswer copy_answers[] = {{200, "The copy.", "RunCopy"}, {0}};

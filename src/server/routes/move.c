@@ -15,8 +15,9 @@ static const Field move_fields[] = {
     {"dry_run", "boolean", false, "Only says whether it can be moved."},
     {0}};
 // One that goes on while it is looked at answers RUN_CHANGED.
-static const char *const move_codes[] = {"RUN_NOT_FOUND", "RUN_NOT_PARKED", "MOVE_REFUSED",
-                                         "WORKFLOW_NOT_FOUND", NULL};
+static const char *const move_codes[] = {
+    "RUN_NOT_FOUND",    "RUN_NOT_PARKED",   "MOVE_REFUSED",        "WORKFLOW_NOT_FOUND",
+    "SNAPSHOT_CORRUPT", "SNAPSHOT_VERSION", "SNAPSHOT_OTHER_CODE", NULL};
 
 static void send_moved(Exchange *exchange, const MoveAnswer *answer, bool is_changed) {
     JsonWriter *json = exchange_begin(exchange, 200);

@@ -38,10 +38,19 @@ static void try_now(Exchange *exchange) {
 static void try_run(Exchange *exchange) { exchange_offload(exchange, try_now); }
 
 static const RouteAnswer try_answers[] = {{200, "What it would do.", "Trial"}, {0}};
-static const char *const try_codes[] = {
-    "RUN_NOT_FOUND", "RUN_TERMINAL",       "BAD_NAME",         "RUN_NOT_SCRIPT",
-    "TURN_NOT_KEPT", "WORKFLOW_NOT_FOUND", "MOVE_REFUSED",     "FLOW_SYNTAX",
-    "FLOW_CHECK",    "SNAPSHOT_CORRUPT",   "SNAPSHOT_VERSION", NULL};
+static const char *const try_codes[] = {"RUN_NOT_FOUND",
+                                        "RUN_TERMINAL",
+                                        "BAD_NAME",
+                                        "RUN_NOT_SCRIPT",
+                                        "TURN_NOT_KEPT",
+                                        "WORKFLOW_NOT_FOUND",
+                                        "MOVE_REFUSED",
+                                        "FLOW_SYNTAX",
+                                        "FLOW_CHECK",
+                                        "SNAPSHOT_CORRUPT",
+                                        "SNAPSHOT_VERSION",
+                                        "SNAPSHOT_OTHER_CODE",
+                                        NULL};
 
 static const Route routes[] = {
     {"POST", "/v1/runs/{id}/try", "tryRun",

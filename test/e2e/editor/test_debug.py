@@ -2,6 +2,7 @@
 import datetime
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -314,6 +315,38 @@ class AttachTest(unittest.TestCase):
         other.stop()
         answers = self.session([["$stopped"], ["$locals"]], run="stored", store=other.store, server=None)
         self.assertEqual(answers[1]["cart"], "{ items: [], total: 0 }")
+
+    def test_a_damaged_or_foreign_snapshot_is_refused(self):
+        server = Server()
+        self.addCleanup(server.close)
+        server.deploy("cart", CART)
+        server.deploy("other", "return await Signal.next('go')")
+        for run, workflow in (("cut", "cart"), ("flipped", "cart"), ("foreign", "cart"), ("other", "other")):
+            server.post("/v1/runs", {"workflow": workflow, "id": run})
+            server.wait_for(run, "suspended")
+        server.stop()
+        with sqlite3.connect(server.store[len("sqlite:"):]) as store:
+            bytes_ = dict(store.execute("SELECT id, snapshot FROM abide_runs").fetchall())
+            flipped = bytearray(bytes_["flipped"])
+            flipped[-9] ^= 4
+            for run, damaged in (("cut", bytes_["cut"][:-7]), ("flipped", bytes(flipped)), ("foreign", bytes_["other"])):
+                store.execute("UPDATE abide_runs SET snapshot = ? WHERE id = ?", (damaged, run))
+        store.close()
+        server.start()
+        before = [server.get(part).json for part in ("/v1/runs", "/v1/runs/cut/log", "/v1/runs/foreign/log")]
+        url = "http://127.0.0.1:%d" % server.port
+        for run, status, code in (("cut", 500, "SNAPSHOT_CORRUPT"), ("flipped", 500, "SNAPSHOT_CORRUPT"),
+                                  ("foreign", 409, "SNAPSHOT_OTHER_CODE")):
+            for method, path in (("GET", "snapshot"), ("GET", "diff"), ("POST", "try"), ("POST", "move"), ("GET", "copy")):
+                answer = server.call(method, "/v1/runs/%s/%s" % (run, path), {} if method == "POST" else None)
+                is_given = path == "copy" and run == "foreign"  # whose reader finds out
+                is_there = path == "move"  # it has the current version already
+                if not is_given and not is_there:
+                    self.assertEqual((answer.status, answer.json["code"]), (status, code), path)
+            self.assertEqual(server.get("/v1/runs/%s/turns" % run).status, 200)
+            self.session([], run=run, server=url)
+            self.assertRegex(self.begun[1]["error"], "snapshot")
+        self.assertEqual([server.get(part).json for part in ("/v1/runs", "/v1/runs/cut/log", "/v1/runs/foreign/log")], before)
 
     def test_what_cannot_be_attached_to_is_refused(self):
         for attach, part in (({"run": "nobody"}, "nobody"), ({}, "no run"), ({"run": "cart", "turn": 9}, "not kept"),

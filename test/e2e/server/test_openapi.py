@@ -583,26 +583,29 @@ class ConformanceTest(unittest.TestCase):
         server = Server()
         self.addCleanup(server.close)
         server.deploy("waiter", "return await Signal.next('go')")
-        for name in ("damaged", "newer"):
-            server.post("/v1/runs", {"workflow": "waiter", "id": name})
+        server.deploy("other", "const other = 1; return await Signal.next('go')")
+        names = ("damaged", "newer", "foreign")
+        for name in names + ("other",):
+            server.post("/v1/runs", {"workflow": "other" if name == "other" else "waiter", "id": name})
             server.wait_for(name, "suspended")
         server.stop()
         with sqlite3.connect(server.store[len("sqlite:"):]) as store:
-            for name in ("damaged", "newer"):
-                bytes_ = store.execute("SELECT snapshot FROM abide_runs WHERE id = ?",
-                                       (name,)).fetchone()[0]
-                at = 0 if name == "damaged" else bytes_.index(MAGIC) + len(MAGIC)
-                store.execute("UPDATE abide_runs SET snapshot = ? WHERE id = ?",
-                              (bytes_[:at] + b"\xff" + bytes_[at + 1:], name))
+            bytes_ = dict(store.execute("SELECT id, snapshot FROM abide_runs").fetchall())
+            at = bytes_["newer"].index(MAGIC) + len(MAGIC)
+            for name, damaged in (("damaged", b"\xff" + bytes_["damaged"][1:]), ("foreign", bytes_["other"]),
+                                  ("newer", bytes_["newer"][:at] + b"\xff" + bytes_["newer"][at + 1:])):
+                store.execute("UPDATE abide_runs SET snapshot = ? WHERE id = ?", (damaged, name))
         store.close()
         server.restart_on_its_port()
-        for name in ("damaged", "newer"):
-            server.post("/v1/runs/%s/load" % name)
-            server.get("/v1/runs/%s/snapshot" % name)
-            server.get("/v1/runs/%s/diff" % name)
-            server.post("/v1/runs/%s/try" % name)
-            server.get("/v1/runs/%s/copy" % name)
-            server.post("/events/" + name, {"event": {"type": "go", "value": 1}})
+        server.deploy("waiter", "const more = 1; return await Signal.next('go')")
+        for name in names:
+            for what in ("snapshot", "diff", "copy"):
+                server.get("/v1/runs/%s/%s" % (name, what))
+            for what in ("try", "move"):
+                server.post("/v1/runs/%s/%s" % (name, what))
+            if name != "foreign":  # that is found out when it goes on
+                server.post("/v1/runs/%s/load" % name)
+                server.post("/events/" + name, {"event": {"type": "go", "value": 1}})
         self.server.seen |= server.seen
 
     # ---- what has nothing to do with what is asked for ----
