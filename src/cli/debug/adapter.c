@@ -123,7 +123,7 @@ static Status do_launch(const DapRequest *request, JsonWriter *json, Diag *diag)
 }
 
 static Status do_attach(const DapRequest *request, JsonWriter *json, Diag *diag) {
-    Launch *launch = &request->adapter->launch;
+    const Launch *launch = &request->adapter->given;
     bool is_named =
         !str_is_null(launch->run) || (request->arguments && json_has(request->arguments, "run"));
     if (!is_named)
@@ -406,7 +406,7 @@ static int serve(Adapter *adapter) {
 
 int cli_debug(int argument_count, char **arguments) {
     Adapter adapter = {0};
-    Launch *launch = &adapter.launch;
+    Launch *launch = &adapter.given;
     const Option options[] = {
         {"input", 'i', OPTION_TEXT, &launch->input, "JSON|@FILE", "the run's input"},
         {"workflow", 'w', OPTION_TEXT, &launch->workflow, "NAME",

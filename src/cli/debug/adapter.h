@@ -45,7 +45,8 @@ typedef struct LaunchFiles { // read and parsed
 typedef struct Adapter {
     Arena arena;   // of the session
     Arena message; // of one message
-    Launch launch;
+    Launch given;  // by the command line
+    Launch launch; // with what the request says
     LaunchFiles files;
     DebugSession session;
     Str path;    // of the source, absolute; null until launched

@@ -47,6 +47,7 @@ static Status read_turn(Launch *launch, const JsonValue *arguments, Diag *diag) 
 
 Status launch_read(Adapter *adapter, const JsonValue *arguments, Diag *diag) {
     Launch *launch = &adapter->launch;
+    *launch = adapter->given; // nothing of a request that was refused
     if (!arguments) return OK;
     struct {
         const char *name;
@@ -117,6 +118,10 @@ Status launch_read_files(Adapter *adapter, Diag *diag) {
     if (has_answers && !str_is_null(launch->mock))
         return diag_set(diag, ERR_INVALID, "BAD_FIELD",
                         "tasks, children and signals do not go with mock");
+    buf_clear(&files->mock_text); // of a request that was refused
+    buf_clear(&files->script_text);
+    files->mocks = (Mocks){0};
+    files->script = (EventScript){0};
     if (has_answers) {
         TRY(write_mocks(adapter, diag));
         TRY(mocks_parse(&adapter->arena, buf_str(&files->mock_text), &files->mocks, diag));

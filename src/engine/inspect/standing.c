@@ -5,6 +5,7 @@
 //
 // Not here: what a machine says about itself (inspect.c).
 #include "engine/inspect/standing.h"
+#include "base/containers/vec.h"
 
 Standing standing_of_turn(const RunRow *run, const SnapshotRow *row) {
     Standing standing = {*run, row->number, row->log_seq, row->start_seq, row->end_seq};
@@ -32,25 +33,38 @@ Status standing_read(const StandingWish *wish, Standing *ret_standing, Diag *dia
 
 // ---- what came for it ----
 
-// What a turn was given: the entries of waits between its snapshot and its beginning.
-static Status read_deliveries(const StandingWish *wish, const Standing *standing,
-                              StandingMore *more, Diag *diag) {
-    size_t room = (size_t)(standing->start_seq - standing->log_seq);
-    LogRow *rows = ARENA_ARRAY(wish->arena, LogRow, room + 1);
+typedef VEC(LogRow) LogRows;
+
+// The entries of waits between the snapshot of a turn and its beginning; the last one before them
+// says when it came to stand there.
+static Status read_deliveries(const StandingWish *wish, const Standing *standing, LogRows *rows,
+                              int64_t *ret_at_ms, Diag *diag) {
     LogFilter filter = {run_of_key(standing->run.key), {.after = standing->log_seq - 1}};
-    do {
+    for (bool is_over = false; !is_over;) {
         LogPage page;
         TRY(store_read_log(wish->store, wish->arena, &filter, &page, diag));
-        for (size_t i = 0; i < page.count && page.rows[i].seq <= standing->start_seq; i++) {
+        for (size_t i = 0; i < page.count && !is_over; i++) {
             const LogRow *row = &page.rows[i];
-            if (row->seq == standing->log_seq) more->at_ms = row->at_ms;
-            else if (row->kind == LOG_WAIT) rows[more->delivery_count++] = *row;
+            is_over = row->seq > standing->start_seq;
+            if (row->seq == standing->log_seq) *ret_at_ms = row->at_ms;
+            else if (!is_over && row->kind == LOG_WAIT) vec_push(rows, *row);
         }
-        bool is_over = page.count > 0 && page.rows[page.count - 1].seq >= standing->start_seq;
-        filter.page.after = is_over ? 0 : page.next;
-    } while (filter.page.after != 0);
-    more->deliveries = rows;
+        filter.page.after = page.next;
+        is_over = is_over || page.next == 0;
+    }
     return OK;
+}
+
+static Status take_deliveries(const StandingWish *wish, const Standing *standing,
+                              StandingMore *more, Diag *diag) {
+    LogRows rows = {0};
+    Status status = read_deliveries(wish, standing, &rows, &more->at_ms, diag);
+    LogRow *copy = ARENA_ARRAY(wish->arena, LogRow, rows.count + 1);
+    for (size_t i = 0; i < rows.count; i++) copy[i] = rows.data[i];
+    more->deliveries = copy;
+    more->delivery_count = rows.count;
+    vec_free(&rows);
+    return status;
 }
 
 // A script that waits has parked, so it has a snapshot.
@@ -72,7 +86,7 @@ Status standing_more(const StandingWish *wish, Standing *standing, StandingMore 
     if (reply->status != OK && diag != NULL) *diag = reply->diag;
     TRY(reply->status);
     *ret_more = (StandingMore){.input = reply->load.input, .parent_id = reply->load.parent_id};
-    if (standing->turn != 0) return read_deliveries(wish, standing, ret_more, diag);
+    if (standing->turn != 0) return take_deliveries(wish, standing, ret_more, diag);
     standing->run = reply->load.run;
     TRY(check_snapshot(&standing->run, diag));
     if (standing->run.snapshot.len == 0) return OK; // its log is its input

@@ -348,6 +348,18 @@ class AttachTest(unittest.TestCase):
             self.assertRegex(self.begun[1]["error"], "snapshot")
         self.assertEqual([server.get(part).json for part in ("/v1/runs", "/v1/runs/cut/log", "/v1/runs/foreign/log")], before)
 
+    def test_a_refused_request_can_be_repeated(self):
+        given = {"server": self.url, "run": "cart", "tasks": {"charge": 5}}
+        steps = [INITIALIZE, ["attach", {**given, "turn": 9}], ["attach", given], ["configurationDone", {}], ["$stopped"],
+                 ["continue", {"threadId": 1}], ["$ended"]]
+        done = subprocess.run(["node", os.path.join(SOURCE, "test", "editor", "dap.mjs"), ABIDE, json.dumps(steps)],
+                              capture_output=True, text=True, timeout=PATIENCE,
+                              env={**os.environ, "ABIDE_EDITOR_MODULES": installed("editor")})
+        answer = json.loads(done.stdout)
+        self.assertIn("not kept", answer["results"][1]["error"])
+        self.assertEqual(answer["results"][-1], 0)
+        self.assertIn('"receipt":5', answer["output"][-1][1])
+
     def test_what_cannot_be_attached_to_is_refused(self):
         for attach, part in (({"run": "nobody"}, "nobody"), ({}, "no run"), ({"run": "cart", "turn": 9}, "not kept"),
                              ({"run": "cart", "turn": 0}, "count from 1"),

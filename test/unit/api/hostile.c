@@ -144,33 +144,33 @@ static int setup_runs(void **state) {
 
 typedef int (*Ask)(abide_engine *engine, const char *run, abide_error *error);
 
-static int drop(int code, char *json) {
-    abide_free(json);
+static int drop(int code, char **json) {
+    abide_free(*json);
     return code;
 }
 static int ask_snapshot(abide_engine *engine, const char *run, abide_error *error) {
     char *json = NULL;
     abide_snapshot_options options = {.depth = 3, .path = "cart.total"};
-    return drop(abide_snapshot(engine, run, &options, &json, error), json);
+    return drop(abide_snapshot(engine, run, &options, &json, error), &json);
 }
 static int ask_turn(abide_engine *engine, const char *run, abide_error *error) {
     char *json = NULL;
     return drop(abide_snapshot(engine, run, &(abide_snapshot_options){.turn = 1}, &json, error),
-                json);
+                &json);
 }
 static int ask_diff(abide_engine *engine, const char *run, abide_error *error) {
     char *json = NULL;
-    return drop(abide_diff(engine, run, 1, 0, &json, error), json);
+    return drop(abide_diff(engine, run, 1, 0, &json, error), &json);
 }
 static int ask_try(abide_engine *engine, const char *run, abide_error *error) {
     char *json = NULL;
     return drop(abide_try(engine, run, "{\"signals\":[{\"name\":\"add\",\"payload\":\"end\"}]}",
                           &json, error),
-                json);
+                &json);
 }
 static int ask_try_turn(abide_engine *engine, const char *run, abide_error *error) {
     char *json = NULL;
-    return drop(abide_try(engine, run, "{\"turn\":1}", &json, error), json);
+    return drop(abide_try(engine, run, "{\"turn\":1}", &json, error), &json);
 }
 static int ask_try_source(abide_engine *engine, const char *run, abide_error *error) {
     char *json = NULL, answers[1024];
@@ -178,7 +178,7 @@ static int ask_try_source(abide_engine *engine, const char *run, abide_error *er
              "{\"source\":\"const cart = { items: [], total: 0 }\\nfor (;;) {\\n"
              "  const item = await Signal.next('add')\\n  if (item === 'end') return 0\\n"
              "  cart.items.push(item.name)\\n  cart.total += item.price.amount\\n}\\n\"}");
-    return drop(abide_try(engine, run, answers, &json, error), json);
+    return drop(abide_try(engine, run, answers, &json, error), &json);
 }
 static int ask_move(abide_engine *engine, const char *run, abide_error *error) {
     int is_changed = 0;
