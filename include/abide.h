@@ -553,6 +553,26 @@ ABIDE_API int abide_fork(abide_engine *engine, const char *run_id, const char *s
 ABIDE_API int abide_retry_run(abide_engine *engine, const char *run_id, const char *new_id,
                               char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
 /*
+** abide_fork and abide_retry_run with further options. With `version` the new run of a script goes
+** on at that place in another version of it: one of its workflow, at least the first six characters
+** of one, or "current". `flags`: 0, or with a version ABIDE_DRY_RUN to be told only whether it can.
+** Further errors: WORKFLOW_NOT_FOUND, RUN_NOT_PARKED (it is of a C workflow), MOVE_REFUSED (the
+** text says what is missing at its place in that version), RUN_CHANGED (it went on meanwhile).
+*/
+typedef struct abide_fork_options {
+    const char *id;      /* of the new run; NULL = as abide_fork and abide_retry_run say */
+    const char *version; /* NULL = the one that the run had there */
+    int flags;
+    const char *step; /* of a fork; NULL = from the start */
+    int iteration;    /* of that step */
+} abide_fork_options;
+ABIDE_API int abide_fork_with(abide_engine *engine, const char *run_id,
+                              const abide_fork_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
+                              abide_error *error);
+ABIDE_API int abide_retry_run_with(abide_engine *engine, const char *run_id,
+                                   const abide_fork_options *options,
+                                   char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error);
+/*
 ** What a run of a script would do next, without doing it: a copy of it goes on with made-up answers
 ** under a clock of its own. Nothing is written and nothing leaves. `answers_json` (NULL = none):
 **   {"tasks": [{"name", "result"} or {"name", "error"}], "children": [likewise],

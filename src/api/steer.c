@@ -251,6 +251,11 @@ int abide_rewind(abide_engine *engine, const char *run_id, const char *step, int
     return finish(engine, &request, error);
 }
 
+static Status check_flags(int flags, Diag *diag) {
+    if ((flags & ~ABIDE_DRY_RUN) == 0) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_OPTION", "flags is %d; 0 or ABIDE_DRY_RUN", flags);
+}
+
 int abide_move(abide_engine *engine, const char *run_id, const char *version, int flags,
                int *ret_changed, abide_error *error) {
     if (engine == NULL) return missing_engine(error);
@@ -264,9 +269,7 @@ int abide_move(abide_engine *engine, const char *run_id, const char *version, in
     Status status = api_check_run_id(run_id, &wish.run_id, &diag);
     if (status == OK && version != NULL)
         status = api_check_name(version, "the version", &wish.version, &diag);
-    if (status == OK && (flags & ~ABIDE_DRY_RUN) != 0)
-        status =
-            diag_set(&diag, ERR_INVALID, "BAD_OPTION", "flags is %d; 0 or ABIDE_DRY_RUN", flags);
+    if (status == OK) status = check_flags(flags, &diag);
     if (status == OK) status = move_fill(&wish, &request.op, &answer, &diag);
     bool is_told = status != OK || answer.is_there || (flags & ABIDE_DRY_RUN) != 0;
     int code = is_told ? api_answer(error, status, &diag) : finish(engine, &request, error);
@@ -275,44 +278,97 @@ int abide_move(abide_engine *engine, const char *run_id, const char *version, in
     return code;
 }
 
-int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,
-               const char *new_id, char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
+// Whatever the two have in common.
+static Status check_fork(const char *run_id, const abide_fork_options *options, Op *op,
+                         Str *ret_version, Diag *diag) {
+    TRY(api_check_run_id(run_id, &op->in.fork.run_id, diag));
+    if (options->id != NULL) TRY(api_check_run_id(options->id, &op->in.fork.new_id, diag));
+    if (options->version != NULL)
+        TRY(api_check_name(options->version, "the version", ret_version, diag));
+    TRY(check_flags(options->flags, diag));
+    if (options->version != NULL || options->flags == 0) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_OPTION", "ABIDE_DRY_RUN goes with a version");
+}
+
+static int finish_fork(abide_engine *engine, const abide_fork_options *options, Request *request,
+                       Str version, abide_error *error) {
+    if (str_is_null(version)) return finish(engine, request, error);
+    Arena arena;
+    Diag diag;
+    MoveAnswer answer;
+    arena_init(&arena);
+    MoveWish wish = {.store = engine_store(engine),
+                     .arena = &arena,
+                     .run_id = request->op.in.fork.run_id,
+                     .version = version};
+    Status status = move_fill_fork(&wish, &request->op, &answer, &diag);
+    bool is_told = status != OK || options->flags != 0;
+    int code = is_told ? api_answer(error, status, &diag) : finish(engine, request, error);
+    arena_done(&arena);
+    return code;
+}
+
+static void put_id(int code, Str id, char ret_id[ABIDE_RUN_ID_SIZE]) {
+    if (code == ABIDE_OK && ret_id != NULL)
+        snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(id));
+}
+
+static int missing_options(abide_error *error) {
+    Diag diag;
+    return api_answer(error, diag_set(&diag, ERR_INVALID, "BAD_OPTION", "options is NULL"), &diag);
+}
+
+int abide_fork_with(abide_engine *engine, const char *run_id, const abide_fork_options *options,
+                    char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
     if (engine == NULL) return missing_engine(error);
+    if (options == NULL) return missing_options(error);
     Request request = {.op.kind = OP_FORK};
     Op *op = &request.op;
     Diag diag;
     IdText text;
-    Status status = api_check_run_id(run_id, &op->in.fork.run_id, &diag);
-    if (status == OK && step != NULL)
-        status = api_check_name(step, "the step name", &op->in.fork.step.name, &diag);
-    if (status == OK && new_id != NULL)
-        status = api_check_run_id(new_id, &op->in.fork.new_id, &diag);
-    if (status == OK) status = check_iteration(iteration, &op->in.fork.step, &diag);
+    Str version = STR_NULL;
+    Status status = check_fork(run_id, options, op, &version, &diag);
+    if (status == OK && options->step != NULL)
+        status = api_check_name(options->step, "the step name", &op->in.fork.step.name, &diag);
+    if (status == OK) status = check_iteration(options->iteration, &op->in.fork.step, &diag);
     if (status != OK) return api_answer(error, status, &diag);
-    if (new_id == NULL) op->in.fork.new_id = engine_new_id(engine, "run_", &text);
-    int code = finish(engine, &request, error);
-    if (code == ABIDE_OK && ret_id != NULL)
-        snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(op->in.fork.new_id));
+    if (options->id == NULL) op->in.fork.new_id = engine_new_id(engine, "run_", &text);
+    int code = finish_fork(engine, options, &request, version, error);
+    put_id(code, op->in.fork.new_id, ret_id);
+    return code;
+}
+
+int abide_fork(abide_engine *engine, const char *run_id, const char *step, int iteration,
+               const char *new_id, char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
+    abide_fork_options options = {.id = new_id, .step = step, .iteration = iteration};
+    return abide_fork_with(engine, run_id, &options, ret_id, error);
+}
+
+int abide_retry_run_with(abide_engine *engine, const char *run_id,
+                         const abide_fork_options *options, char ret_id[ABIDE_RUN_ID_SIZE],
+                         abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    if (options == NULL) return missing_options(error);
+    Request request = {.op.kind = OP_FORK};
+    Op *op = &request.op;
+    Diag diag;
+    RetryId text;
+    Str version = STR_NULL;
+    op->in.fork.is_retry = true;
+    Status status = check_fork(run_id, options, op, &version, &diag);
+    if (status == OK && options->step != NULL)
+        status = diag_set(&diag, ERR_INVALID, "BAD_OPTION", "a retry has no step; fork the run");
+    if (status != OK) return api_answer(error, status, &diag);
+    int code = finish_fork(engine, options, &request, version, error);
+    Str id = options->id != NULL ? str_from(options->id) : run_retry_id(str_from(run_id), &text);
+    put_id(code, id, ret_id);
     return code;
 }
 
 int abide_retry_run(abide_engine *engine, const char *run_id, const char *new_id,
                     char ret_id[ABIDE_RUN_ID_SIZE], abide_error *error) {
-    if (engine == NULL) return missing_engine(error);
-    Request request = {.op.kind = OP_FORK};
-    Op *op = &request.op;
-    Diag diag;
-    RetryId text;
-    op->in.fork.is_retry = true;
-    Status status = api_check_run_id(run_id, &op->in.fork.run_id, &diag);
-    if (status == OK && new_id != NULL)
-        status = api_check_run_id(new_id, &op->in.fork.new_id, &diag);
-    if (status != OK) return api_answer(error, status, &diag);
-    int code = finish(engine, &request, error);
-    if (code != ABIDE_OK || ret_id == NULL) return code;
-    Str id = new_id != NULL ? str_from(new_id) : run_retry_id(str_from(run_id), &text);
-    snprintf(ret_id, ABIDE_RUN_ID_SIZE, "%.*s", STR_ARG(id));
-    return code;
+    abide_fork_options options = {.id = new_id};
+    return abide_retry_run_with(engine, run_id, &options, ret_id, error);
 }
 
 int abide_purge(abide_engine *engine, const char *run_id, abide_error *error) {

@@ -138,13 +138,19 @@ Str log_entry_target(const LogRow *entry) {
 }
 
 // Part of the format: the same number in every version and on every machine.
-int64_t event_taken_mark(Str topic) {
+static uint64_t digest_of(Str text) { // the first 8 bytes of SHA-256
     Sha256 sha;
     uint8_t digest[SHA256_SIZE];
     sha256_init(&sha);
-    sha256_update(&sha, topic.data, topic.len);
+    sha256_update(&sha, text.data, text.len);
     sha256_final(&sha, digest);
     uint64_t number = 0;
     for (int i = 0; i < 8; i++) number = number << 8 | digest[i];
-    return -1 - (int64_t)(number >> 2);
+    return number;
+}
+
+int64_t event_taken_mark(Str topic) { return -1 - (int64_t)(digest_of(topic) >> 2); }
+
+int64_t snapshot_digest(Str snapshot) {
+    return str_is_null(snapshot) ? 0 : 1 + (int64_t)(digest_of(snapshot) >> 2);
 }

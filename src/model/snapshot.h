@@ -21,6 +21,8 @@ typedef struct SnapshotRow {
     Str state; // its StateRows at that moment, encoded (runs/states.c); null = none
 } SnapshotRow;
 
+int64_t snapshot_digest(Str snapshot); // tells snapshots apart; 0 = there is none
+
 typedef struct StateRow { // one value of State.set
     int64_t run;
     Str name;

@@ -2,6 +2,16 @@
 #pragma once
 #include "store/turn.h"
 
+// Another version of the script, in which a fork or retry goes on. Who asks found out that it can
+// (engine/definitions/fork.c); what it was found out from must still be there.
+typedef struct ForkVersion {
+    int64_t definition; // 0 = the version that the old run had there
+    int64_t from;       // that version, when it was looked at, and
+    int64_t digest;     // snapshot_digest of what it had there: another one answers RUN_CHANGED
+    Str snapshot;       // the same state as a snapshot of the new version; null = at the start
+    Str note;           // for the log: {"from":…,"to":…}
+} ForkVersion;
+
 typedef struct OpIn {
     union {
         struct {
@@ -106,6 +116,7 @@ typedef struct OpIn {
             Str new_id;      // null with is_retry: made of the old one, "order-7~2"
             bool is_retry;   // of a run that failed: from the last good place, and what had failed
                              // there is begun anew; `step` does not count
+            ForkVersion version;
         } fork;
         struct {
             TopicRow row;  // `name` to `cap` count

@@ -136,12 +136,12 @@ export class Client {
   }
 
   async retry(runId, options = {}) {
-    return this.transport.call("POST", path`/v1/runs/${runId}/retry`, { body: fields("retry", options, "id") })
+    return this.transport.call("POST", path`/v1/runs/${runId}/retry`, { body: fields("retry", options, "id version dry_run") })
   }
 
   async fork(runId, options = {}) {
     return this.transport.call("POST", path`/v1/runs/${runId}/fork`,
-      { body: fields("fork", options, "step iteration id") })
+      { body: fields("fork", options, "step iteration id version dry_run") })
   }
 
   // ---- looking into a run ----

@@ -834,13 +834,17 @@ export class Client {
   /** Goes back to a step, the last one of that name unless `iteration` (from 0) is given. */
   rewind(runId: string, step: string, options?: { iteration?: number }):
     Promise<{ changed: boolean; position: number; dropped: number }>
-  /** A new run from a step of this one, or from its start. */
-  fork(runId: string, options?: { step?: string; iteration?: number; id?: string }): Promise<Run>
+  /** A new run from a step of this one, or from its start; with `version` in another version of the script. */
+  fork(runId: string, options?: { step?: string; iteration?: number; id?: string; version?: string }): Promise<Run>
+  fork(runId: string, options: { step?: string; iteration?: number; id?: string; version: string; dryRun: true }):
+    Promise<{ changed: boolean; from: string; to: string; id: string }>
   /** Puts a waiting run on another version of its script, at the same place; the current one unless given. */
   move(runId: string, options?: { version?: string; dryRun?: boolean }):
     Promise<{ changed: boolean; from: string; to: string }>
-  /** Takes up a failed run at its last good place, by a new run. */
-  retry(runId: string, options?: { id?: string }): Promise<Run>
+  /** Takes up a failed run at its last good place, by a new run; with `version` in another version of the script. */
+  retry(runId: string, options?: { id?: string; version?: string }): Promise<Run>
+  retry(runId: string, options: { id?: string; version: string; dryRun: true }):
+    Promise<{ changed: boolean; from: string; to: string; id: string }>
   /** Its checkpoints in order. */
   steps(runId: string, options?: PageOptions & { name?: string; iteration?: number }): AsyncGenerator<LogEntry, void>
   /** Its history so far; stream() goes on as it is written. */

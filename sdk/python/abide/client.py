@@ -198,10 +198,12 @@ class Client:
                                    body=given(step=step, iteration=iteration))
 
     def fork(self, run_id: str, *, step: Optional[str] = None, iteration: Optional[int] = None,
-             id: Optional[str] = None) -> JsonObject:
-        """A new run from a step of this one, or from its start; answers it."""
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/fork"),
-                                   body=given(step=step, iteration=iteration, id=id),
+             id: Optional[str] = None, version: Optional[str] = None,
+             dry_run: Optional[bool] = None) -> JsonObject:
+        """A new run from a step of this one, or from its start; answers it. With `version` it goes
+        on there in another version of the script."""
+        body = given(step=step, iteration=iteration, id=id, version=version, dry_run=dry_run)
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/fork"), body=body,
                                    has_body=True)
 
     def move(self, run_id: str, *, version: Optional[str] = None,
@@ -210,9 +212,12 @@ class Client:
         return self.transport.call("POST", path("/v1/runs/", run_id, "/move"),
                                    body=given(version=version, dry_run=dry_run), has_body=True)
 
-    def retry(self, run_id: str, *, id: Optional[str] = None) -> JsonObject:
-        """Takes up a failed run at its last good place, by a new run; answers it."""
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/retry"), body=given(id=id),
+    def retry(self, run_id: str, *, id: Optional[str] = None, version: Optional[str] = None,
+              dry_run: Optional[bool] = None) -> JsonObject:
+        """Takes up a failed run at its last good place, by a new run; answers it. With `version`
+        it goes on in another version of the script."""
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/retry"),
+                                   body=given(id=id, version=version, dry_run=dry_run),
                                    has_body=True)
 
     # ---- looking into a run ----

@@ -112,14 +112,25 @@ static void rewind_run(VerbCall *call) {
 
 static void fork_run(VerbCall *call) {
     if (!send_step(call)) return;
-    Str id = field_text(call->session.answer.json, "id");
-    if (session_says_words(&call->session, id)) output_json_line(stdout, id);
+    const JsonValue *answer = call->session.answer.json;
+    Str id = field_text(answer, "id");
+    if (!session_says_words(&call->session, id)) return;
+    if (!verb_flag(call, "dry-run")) output_json_line(stdout, id);
+    else printf("can go on in version %.*s\n", STR_ARG(field_text(answer, "to")));
 }
 
+#define VERSION_OPTIONS                                                                            \
+    {"version",  0,                                                                                \
+     "VERSION",  "go on in this version of the workflow: one, how it begins, or \"current\"",      \
+     VALUE_TEXT, 0},                                                                               \
+    {                                                                                              \
+        "dry-run", 0, NULL, "with --version: only say whether it can", VALUE_FLAG, 0               \
+    }
 static const VerbOption fork_options[] = {
     {"iteration", 'i', "N", "which of several of that name, from 0; the last one unless given",
      VALUE_NUMBER, 0},
     {"id", 0, "ID", "id of the new run", VALUE_TEXT, 0},
+    VERSION_OPTIONS,
     {0},
 };
 static const VerbOption rewind_options[] = {
@@ -147,7 +158,8 @@ static const Verb fork_verb = {
     .usage = "abide wf fork RUN [STEP] [options]",
     .about = "Starts a new run from a step of another one, which may have ended and is not "
              "changed.\nWithout a step it begins at the start.",
-    .example = "abide wf fork order-7 charge --id order-7-again\nabide wf fork order-7",
+    .example = "abide wf fork order-7 charge --id order-7-again\nabide wf fork order-7\n"
+               "abide wf fork order-7 charge --version current --dry-run",
     .path = "/v1/runs/%s/fork",
     .options = fork_options,
     .operand_min = 1,
@@ -189,6 +201,7 @@ static const Verb move_verb = {
 
 static const VerbOption retry_options[] = {
     {"id", 0, "ID", "id of the new run; only for one run", VALUE_TEXT, 0},
+    VERSION_OPTIONS,
     {0},
 };
 static const Verb retry_verb = {
@@ -198,11 +211,13 @@ static const Verb retry_verb = {
         "Takes up failed runs at their last good place, each by a new run; the failed ones are "
         "not changed.\nA task that failed there is queued again. \"-\" reads ids from "
         "standard input.",
-    .example = "abide wf retry order-7\nabide wf ls --status failed -o ids | abide wf retry -",
+    .example = "abide wf retry order-7\nabide wf retry order-7 --version current\n"
+               "abide wf ls --status failed -o ids | abide wf retry -",
     .path = "/v1/runs/%s/retry",
     .id_field = "retry_of",
     .options = retry_options,
     .done = "goes on as",
+    .not_done = "unchanged, can go on as",
     .product = "id",
 };
 

@@ -62,13 +62,6 @@ Status move_find_version(Store *store, Arena *arena, DefinitionRef which, Defini
                     STR_ARG(which.name));
 }
 
-static Status find_versions(const MoveWish *wish, const RunRow *run, DefinitionRow rows[2],
-                            Diag *diag) {
-    DefinitionRef which = {.name = run->workflow, .version = wish->version};
-    TRY(move_find_version(wish->store, wish->arena, which, &rows[1], diag));
-    return store_definition_by_key(wish->store, wish->arena, run->definition, &rows[0], diag);
-}
-
 // [definitions-move-1]
 Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena, Str *ret_bytes,
                      Diag *diag) {
@@ -88,8 +81,8 @@ Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena, Str 
     return status;
 }
 
-static Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena, Str *ret_bytes,
-                           Diag *diag) {
+Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena, Str *ret_bytes,
+                    Diag *diag) {
     FlowModule *modules[2] = {NULL, NULL};
     Status status = definition_module(&rows[0], arena, &modules[0], diag);
     if (status == OK) status = definition_module(&rows[1], arena, &modules[1], diag);
@@ -99,13 +92,20 @@ static Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena,
     return status;
 }
 
+Str move_note(Arena *arena, const DefinitionRow rows[2]) {
+    return arena_printf(arena, "{\"from\":\"%.*s\",\"to\":\"%.*s\"}", STR_ARG(rows[0].version),
+                        STR_ARG(rows[1].version));
+}
+
 Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag) {
     Arena *arena = wish->arena;
     RunRow run;
     DefinitionRow rows[2];
     TRY(store_run_by_id(wish->store, arena, wish->run_id, &run, diag));
     TRY(check_run(&run, diag));
-    TRY(find_versions(wish, &run, rows, diag));
+    const DefinitionRef which = {.name = run.workflow, .version = wish->version};
+    TRY(move_find_version(wish->store, wish->arena, which, &rows[1], diag));
+    TRY(store_definition_by_key(wish->store, arena, run.definition, &rows[0], diag));
     *ret_answer = (MoveAnswer){
         .from = rows[0].version, .to = rows[1].version, .is_there = rows[0].key == rows[1].key};
     if (ret_answer->is_there) return OK;
@@ -113,7 +113,6 @@ Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *dia
     op->in.move.run_id = wish->run_id;
     op->in.move.epoch = run.epoch;
     op->in.move.definition = rows[1].key;
-    op->in.move.note = arena_printf(arena, "{\"from\":\"%.*s\",\"to\":\"%.*s\"}",
-                                    STR_ARG(rows[0].version), STR_ARG(rows[1].version));
+    op->in.move.note = move_note(arena, rows);
     return move_between(rows, run.snapshot, arena, &op->in.move.snapshot, diag);
 }

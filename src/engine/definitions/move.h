@@ -28,3 +28,13 @@ MUST_CHECK Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *
 // Finds out whether a parked run can go on in that version, and fills an OP_MOVE that lets it.
 // Codes: RUN_NOT_FOUND, RUN_NOT_PARKED, WORKFLOW_NOT_FOUND, MOVE_REFUSED.
 MUST_CHECK Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag);
+// The same for an OP_FORK, complete but for its version: the new run is to go on in another one
+// than the old run had there. What takes up a failed run already is left to be found. Further
+// codes: RUN_NOT_FAILED, STEP_NOT_FOUND, SNAPSHOT_NOT_KEPT.
+MUST_CHECK Status move_fill_fork(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag);
+
+// ---- shared by both ----
+// The state of a run of the first version as a snapshot of the second, in the arena.
+MUST_CHECK Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena, Str *ret_bytes,
+                               Diag *diag);
+Str move_note(Arena *arena, const DefinitionRow rows[2]);

@@ -263,13 +263,29 @@ static void begin_response(JsonWriter *json, int status, const char *about) {
 }
 
 // One media type; a body without a schema of its own is text, or some JSON object.
+// "Run" or one of several: "Run|Changed".
+static void put_any(JsonWriter *json, Str schemas) {
+    if (memchr(schemas.data, '|', schemas.len) == NULL) {
+        put_ref(json, "schemas", schemas);
+        return;
+    }
+    json_write_key(json, STR("anyOf"));
+    json_write_array_begin(json);
+    for (Str one; str_split(&schemas, '|', &one);) {
+        json_write_object_begin(json);
+        put_ref(json, "schemas", one);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
 static void put_media(JsonWriter *json, Str media_type, const char *schema) {
     json_write_key(json, media_type);
     json_write_object_begin(json);
     json_write_key(json, STR("schema"));
     json_write_object_begin(json);
     bool is_json = str_equal(media_type, STR("application/json"));
-    if (schema != NULL) put_ref(json, "schemas", str_from(schema));
+    if (schema != NULL) put_any(json, str_from(schema));
     else put_type(json, is_json ? "object" : "string", false);
     json_write_object_end(json);
     json_write_object_end(json);

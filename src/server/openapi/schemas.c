@@ -19,6 +19,7 @@ static const Field version[] = {{"version", "string", true, "Of the server."}, {
 static const Field changed[] = {{"changed", "boolean", true, "False: it was so already."},
                                 {"from", "string", false, "Of a move: the version it had."},
                                 {"to", "string", false, "Of a move: the one asked for."},
+                                {"id", "string", false, "Of a dry run: id of the new run."},
                                 {0}};
 
 // ---- runs ----

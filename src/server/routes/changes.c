@@ -5,6 +5,7 @@
 //
 // Not here: starting runs and looking at them (routes/runs.c).
 #include "base/array.h"
+#include "engine/definitions/move.h"
 #include "server/exchange/parts.h"
 
 static const char *const change_codes[] = {"RUN_NOT_FOUND", NULL};
@@ -83,16 +84,25 @@ static const Field rewind_fields[] = {
     {"iteration", "integer", false,
      "Which of several of that name; 0 is the first. The last unless given."},
     {0}};
+#define VERSION_FIELDS                                                                             \
+    {"version", "string", false,                                                                   \
+     "Version of its workflow in which the new run goes on at that place, at least the first six " \
+     "characters of one, or `current`; the version that the run had there unless given."},         \
+    {                                                                                              \
+        "dry_run", "boolean", false, "Only says whether it can."                                   \
+    }
 static const Field fork_fields[] = {
     {"step", "string", false, "Name of the step to begin at; from the start unless given."},
     {"iteration", "integer", false,
      "Which of several of that name; 0 is the first. The last unless given."},
     {"id", "string", false, "Id of the new run."},
+    VERSION_FIELDS,
     {0}};
 static const char *const rewind_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "RUN_TERMINAL",
                                            "SNAPSHOT_NOT_KEPT", NULL};
-static const char *const fork_codes[] = {"RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNAPSHOT_NOT_KEPT",
-                                         "BAD_ID",        "RUN_EXISTS",     NULL};
+static const char *const fork_codes[] = {
+    "RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNAPSHOT_NOT_KEPT",  "BAD_ID",
+    "RUN_EXISTS",    "MOVE_REFUSED",   "WORKFLOW_NOT_FOUND", NULL};
 
 // Left as it is when it is not given: the last one.
 static Status read_iteration(const JsonValue *body, StepChoice *step, Diag *diag) {
@@ -133,6 +143,42 @@ static void forked(Exchange *exchange) {
     parts_send_run(exchange, 201, exchange->request->op.in.fork.new_id);
 }
 
+// ---- forks and retries in another version ----
+
+static void send_dry(Exchange *exchange, const Op *op, const MoveAnswer *answer) {
+    RetryId text;
+    Str id = op->in.fork.new_id;
+    if (str_is_null(id)) id = run_retry_id(op->in.fork.run_id, &text);
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    json_put_bool(json, "changed", false);
+    json_put_string(json, "from", answer->from);
+    json_put_string(json, "to", answer->to);
+    json_put_string(json, "id", id);
+    json_write_object_end(json);
+    exchange_send(exchange);
+}
+
+// Submits the fork in the version that was asked for, unless it is not possible or not wanted.
+static void submit_fork(Exchange *exchange, const JsonValue *body, ExchangeFunction next) {
+    Op *op = &exchange->request->op;
+    MoveWish wish = {
+        .store = exchange_store(exchange), .arena = &exchange->arena, .run_id = op->in.fork.run_id};
+    MoveAnswer answer;
+    bool is_dry = false;
+    Diag diag;
+    diag_clear(&diag);
+    Status status = json_get_string(body, "version", &wish.version, &diag);
+    if (status == OK) status = json_get_bool(body, "dry_run", &is_dry, &diag);
+    if (status == OK && is_dry && str_is_null(wish.version))
+        status = diag_set(&diag, ERR_INVALID, "BAD_FIELD", "dry_run goes with version");
+    if (status == OK && !str_is_null(wish.version))
+        status = move_fill_fork(&wish, op, &answer, &diag);
+    if (status != OK) exchange_refuse(exchange, status, &diag);
+    else if (is_dry) send_dry(exchange, op, &answer);
+    else exchange_submit(exchange, next);
+}
+
 static void fork_run(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
@@ -151,17 +197,19 @@ static void fork_run(Exchange *exchange) {
         op->in.fork.new_id =
             arena_str(&exchange->arena, engine_new_id(exchange->server->engine, "run_", &text));
     else if (!parts_check(exchange, op->in.fork.new_id, "id", "BAD_ID")) return;
-    exchange_submit(exchange, forked);
+    submit_fork(exchange, body, forked);
 }
 
 // ---- retry ----
 
 static const Field retry_fields[] = {
     {"id", "string", false, "Id of the new run; made of the old one unless given: `order-7~2`."},
+    VERSION_FIELDS,
     {0}};
 // One that failed under an earlier version of abide may also answer SNAPSHOT_NOT_KEPT.
-static const char *const retry_codes[] = {"RUN_NOT_FOUND", "RUN_NOT_FAILED", "BAD_ID", "RUN_EXISTS",
-                                          NULL};
+static const char *const retry_codes[] = {
+    "RUN_NOT_FOUND", "RUN_NOT_FAILED",     "BAD_ID", "RUN_EXISTS",
+    "MOVE_REFUSED",  "WORKFLOW_NOT_FOUND", NULL};
 
 static void retried(Exchange *exchange) {
     const Op *op = &exchange->request->op;
@@ -182,7 +230,7 @@ static void retry_run(Exchange *exchange) {
     if (status != OK) exchange_refuse(exchange, status, &diag);
     else if (str_is_null(op->in.fork.new_id) ||
              parts_check(exchange, op->in.fork.new_id, "id", "BAD_ID"))
-        exchange_submit(exchange, retried);
+        submit_fork(exchange, body, retried);
 }
 
 // ---- delete ----
@@ -227,9 +275,12 @@ static void signal_run(Exchange *exchange) {
 }
 
 static const RouteAnswer signal_answers[] = {{202, "It is durable.", "Signalled"}, {0}};
-static const RouteAnswer fork_answers[] = {{201, "The new run.", "Run"}, {0}};
+static const RouteAnswer fork_answers[] = {
+    {201, "The new run.", "Run"}, {200, "What a dry run says.", "Changed"}, {0}};
 static const RouteAnswer retry_answers[] = {
-    {201, "The new run.", "Run"}, {200, "The run that took it up before.", "Run"}, {0}};
+    {201, "The new run.", "Run"},
+    {200, "The run that took it up before, or what a dry run says.", "Run|Changed"},
+    {0}};
 static const RouteAnswer rewind_answers[] = {{200, "What was dropped.", "Rewound"}, {0}};
 static const RouteAnswer purge_answers[] = {{204, "It is gone.", NULL}, {0}};
 static const char *const signal_codes[] = {"RUN_NOT_FOUND", "RUN_TERMINAL",     "BAD_KEY",

@@ -58,6 +58,19 @@ static Claimed park_on_failed_task(World *world) {
     return ready_at(world, 0);
 }
 
+static Op *retry_in_version(World *world, const char *id, const char *looked_at, Status expected) {
+    Op *op = op_new(world, OP_FORK);
+    op->in.fork.run_id = str_from(id);
+    op->in.fork.is_retry = true;
+    op->in.fork.version = (ForkVersion){.definition = 9,
+                                        .from = get_run(world, id).definition,
+                                        .digest = snapshot_digest(str_from(looked_at)),
+                                        .snapshot = STR("moved"),
+                                        .note = STR("{\"from\":\"a\",\"to\":\"b\"}")};
+    op_run(world, op, expected);
+    return op;
+}
+
 static void failed_script_keeps_what_its_last_turn_began_with(void **state) {
     World *world = *state;
     finish(world, park_on_signal(world, "r"), NEXT_FAIL, "{\"type\":\"Error\"}");
@@ -75,6 +88,29 @@ static void other_endings_keep_no_snapshot(void **state) {
     finish(world, park_on_signal(world, "gone"), NEXT_CANCELLED, "{}");
     assert_text(get_run(world, "done").snapshot, NULL);
     assert_text(get_run(world, "gone").snapshot, NULL);
+}
+
+static void retry_in_another_version_has_its_snapshot_and_the_delivery(void **state) {
+    World *world = *state;
+    finish(world, park_on_signal(world, "r"), NEXT_FAIL, "{\"type\":\"Error\"}");
+    assert_true(retry_in_version(world, "r", "p0", OK)->out.fork.is_new);
+    RunRow row = get_run(world, "r~2");
+    assert_int_equal(row.definition, 9);
+    assert_text(row.snapshot, "moved");
+    assert_text(last_entry(world, "r~2", LOG_WAIT).data, "5");
+    assert_text(last_entry(world, "r~2", LOG_MOVED).data, "{\"from\":\"a\",\"to\":\"b\"}");
+    assert_text(get_run(world, "r").snapshot, "p0");
+    world_reopen(world);
+    assert_int_equal(get_run(world, "r~2").definition, 9);
+    assert_false(retry_in_version(world, "r", "other", OK)->out.fork.is_new); // found, not decided
+}
+
+static void retry_from_what_is_not_there_changes_nothing(void **state) {
+    World *world = *state;
+    finish(world, park_on_signal(world, "r"), NEXT_FAIL, "{\"type\":\"Error\"}");
+    assert_refused(retry_in_version(world, "r", "other", ERR_CONFLICT), ERR_CONFLICT,
+                   "RUN_CHANGED");
+    assert_true(retry(world, "r", NULL, OK)->out.fork.is_new);
 }
 
 static void retried_script_has_the_snapshot_and_the_delivery(void **state) {
@@ -194,6 +230,8 @@ int contract_repair(void) {
     const struct CMUnitTest tests[] = {
         CASE(failed_script_keeps_what_its_last_turn_began_with),
         CASE(other_endings_keep_no_snapshot),
+        CASE(retry_in_another_version_has_its_snapshot_and_the_delivery),
+        CASE(retry_from_what_is_not_there_changes_nothing),
         CASE(retried_script_has_the_snapshot_and_the_delivery),
         CASE(repeated_retry_answers_the_same_run),
         CASE(failed_task_is_queued_again),

@@ -216,6 +216,8 @@ class ApiTest:
         self.assertEqual(call("snapshot", run, turn=first)["frames"][0]["line"], turns[0]["line"])
         self.assertEqual(call("diff", run, first, second)["to"]["turn"], second)
         self.assertEqual(call("fork", run, step="two", iteration=0, id="forked")["id"], "forked")
+        self.assertFalse(call("fork", run, step="two", version="current", dry_run=True)["changed"])
+        self.assertEqual(self.refused(call, "retry", run, version="current", dry_run=True).code, "RUN_NOT_FAILED")
         self.assertGreater(call("rewind", run, "two", iteration=0)["dropped"], 0)
         self.assertEqual(self.refused(call, "retry", run, id="again").code, "RUN_NOT_FAILED")
         call("deploy", "moving", "const x = await Signal.when('go')\nreturn x")

@@ -398,6 +398,15 @@ class ConformanceTest(unittest.TestCase):
         post(moving, "move", version="nothing")
         post("first", "move")
         post("nobody", "move")
+        self.server.deploy("stumbles", "await Signal.when('one')\nawait Signal.when('two')\nthrow new Error('no')")
+        failing = self.start(workflow="stumbles").json["id"]
+        for name in ("one", "two"):
+            self.server.post("/v1/runs/%s/signals/%s" % (failing, name), 1)
+        self.server.wait_for(failing, "failed")
+        self.server.deploy("stumbles", "return 1")
+        for what, body in (("fork", {"step": "one", "version": "current"}), ("fork", {"step": "two"}), ("retry", {})):
+            post(failing, what, **{"version": "current", **body, "dry_run": True})
+            post(failing, what, **{**body, "version": "nothing"})
         self.server.deploy("broken", "throw new Error('broken')")
         broken = self.start(workflow="broken").json["id"]
         self.server.wait_for(broken, "failed")

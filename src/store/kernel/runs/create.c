@@ -13,6 +13,8 @@
 //        known and nothing can come between: defaults are filled in, and an input that the workflow
 //        does not take is refused; a child is then born failed, as its parent learns by awaiting
 //        it.
+//   [create-6] A fork that goes on in another version has a snapshot that was made from the one at
+//        its place: version and digest say so. Another one there changes nothing.
 //
 // Not here: what a turn does with its children (runs/turn.c).
 #include "base/assert.h"
@@ -425,9 +427,36 @@ static Status fork_place(Kernel *kernel, const Op *op, Run *source, ForkPlace *r
     return definition_at(kernel, &source->row, ret_place->point.step_seq, &ret_place->definition);
 }
 
+// What was found out about the new version was found out from this very place. [create-6]
+static Status fork_move(Kernel *kernel, const Op *op, const Run *source, ForkPlace *place) {
+    const ForkVersion *version = &op->in.fork.version;
+    if (version->definition == 0) return OK;
+    bool is_same = source->row.kind == RUN_FLOW && place->definition == version->from &&
+                   snapshot_digest(place->point.row.snapshot) == version->digest;
+    if (!is_same) {
+        return kernel_refuse(kernel, ERR_CONFLICT, "RUN_CHANGED",
+                             "the run \"%.*s\" went on while it was looked at; ask again",
+                             STR_ARG(source->row.id));
+    }
+    TRY(kernel_check_size(kernel, "the snapshot", version->snapshot, LIMIT_SNAPSHOT_SIZE));
+    place->definition = version->definition;
+    place->point.row.snapshot = version->snapshot;
+    return OK;
+}
+
+static Status fork_note(Kernel *kernel, const Op *op, const Run *source, Run *run) {
+    if (op->in.fork.is_retry) TRY(retry_note(kernel, run, source->row.id));
+    if (op->in.fork.version.definition == 0) return OK;
+    LogRow moved = {.kind = LOG_MOVED,
+                    .position = NO_POSITION,
+                    .iteration = op->in.fork.version.from,
+                    .data = op->in.fork.version.note};
+    return run_log(kernel, run, &moved);
+}
+
 static Status fork_fill(Kernel *kernel, const Op *op, Run *source, const ForkPlace *place,
                         Run *run) {
-    if (op->in.fork.is_retry) TRY(retry_note(kernel, run, source->row.id));
+    TRY(fork_note(kernel, op, source, run));
     if (source->row.kind == RUN_FLOW) {
         TRY(flow_fork(kernel, source, run, &place->point));
     } else {
@@ -452,6 +481,7 @@ Status apply_fork(Kernel *kernel, Op *op) {
         if (is_there) return OK;
     }
     TRY(fork_place(kernel, op, &source, &place));
+    TRY(fork_move(kernel, op, &source, &place));
     TRY(run_input(kernel, &source.row, &input));
     RunSpec spec = {.id = new_id,
                     .workflow = source.row.workflow,
