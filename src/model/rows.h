@@ -85,6 +85,7 @@ typedef struct RunRow {
                              // 0 = none. Stored as `home`
     int64_t retries;         // how often it began again from its input after it had failed
     int64_t phase;           // run_phase(state) of phase.h
+    int64_t place;           // where its snapshot stands; see place.h
     Str queue;               // of its tasks that name none; null = default
     Str tags;                // tags joined by '\n'; null = none
     Str leftover_topic;      // for LEFTOVER_TO_TOPIC

@@ -8,6 +8,7 @@
 //   [snapshot-2] Rows of a run are numbered without gaps; the newest ones are kept.
 #pragma once
 #include "base/text/str.h"
+#include "model/place.h"
 #include <stdint.h>
 
 typedef struct SnapshotRow {
@@ -17,6 +18,7 @@ typedef struct SnapshotRow {
     int64_t start_seq;
     int64_t end_seq;
     int64_t position;
+    int64_t place; // where the snapshot stands (place.h)
     Str snapshot;
     Str state; // its StateRows at that moment, encoded (runs/states.c); null = none
 } SnapshotRow;

@@ -56,9 +56,10 @@ enum {
     COLUMN(RunRow, log_seq, COLUMN_I64)                                                            \
     COLUMN(RunRow, tasks_ended_key, COLUMN_I64)                                                    \
     COLUMN##_AS(RunRow, affinity, COLUMN_I64, "home") COLUMN(RunRow, retries, COLUMN_I64)          \
-        COLUMN(RunRow, phase, COLUMN_I64) COLUMN(RunRow, queue, COLUMN_TEXT)                       \
-            COLUMN(RunRow, tags, COLUMN_TEXT) COLUMN(RunRow, leftover_topic, COLUMN_TEXT)          \
-                COLUMN(RunRow, waits, COLUMN_BYTES) COLUMN(RunRow, snapshot, COLUMN_BYTES)
+        COLUMN(RunRow, phase, COLUMN_I64) COLUMN(RunRow, place, COLUMN_I64)                        \
+            COLUMN(RunRow, queue, COLUMN_TEXT) COLUMN(RunRow, tags, COLUMN_TEXT)                   \
+                COLUMN(RunRow, leftover_topic, COLUMN_TEXT) COLUMN(RunRow, waits, COLUMN_BYTES)    \
+                    COLUMN(RunRow, snapshot, COLUMN_BYTES)
 
 #define LOG_COLUMNS(COLUMN)                                                                        \
     COLUMN(LogRow, run, COLUMN_KEY)                                                                \
@@ -254,8 +255,16 @@ enum {
     COLUMN(SnapshotRow, start_seq, COLUMN_I64)                                                     \
     COLUMN(SnapshotRow, end_seq, COLUMN_I64)                                                       \
     COLUMN(SnapshotRow, position, COLUMN_I64)                                                      \
+    COLUMN(SnapshotRow, place, COLUMN_I64)                                                         \
     COLUMN(SnapshotRow, snapshot, COLUMN_BYTES)                                                    \
     COLUMN(SnapshotRow, state, COLUMN_BYTES)
+
+#define PLACE_COLUMNS(COLUMN)                                                                      \
+    COLUMN(PlaceRow, definition, COLUMN_I64)                                                       \
+    COLUMN(PlaceRow, place, COLUMN_I64)                                                            \
+    COLUMN(PlaceRow, waiting_count, COLUMN_I64)                                                    \
+    COLUMN(PlaceRow, failed_count, COLUMN_I64)                                                     \
+    COLUMN(PlaceRow, example, COLUMN_I64)
 
 #define STATE_COLUMNS(COLUMN)                                                                      \
     COLUMN(StateRow, run, COLUMN_KEY)                                                              \
@@ -320,6 +329,7 @@ DEFINE_COLUMNS(queue_columns, QueueRow, QUEUE_COLUMNS);
 DEFINE_COLUMNS(task_key_columns, TaskKeyRow, TASK_KEY_COLUMNS);
 DEFINE_COLUMNS(snapshot_columns, SnapshotRow, SNAPSHOT_COLUMNS);
 DEFINE_COLUMNS(state_columns, StateRow, STATE_COLUMNS);
+DEFINE_COLUMNS(place_columns, PlaceRow, PLACE_COLUMNS);
 DEFINE_COLUMNS(token_columns, TokenRow, TOKEN_COLUMNS);
 DEFINE_COLUMNS(rate_columns, RateRow, RATE_COLUMNS);
 
@@ -429,6 +439,7 @@ const Table tables[TABLE_COUNT] = {
     INDEXED(TABLE_STATES, "states", StateRow, 2, state_columns, state_indexes),
     INDEXED(TABLE_TOKENS, "tokens", TokenRow, 1, token_columns, token_indexes),
     TABLE(TABLE_RATES, "rates", RateRow, 3, rate_columns),
+    TABLE(TABLE_PLACES, "places", PlaceRow, 2, place_columns),
 };
 
 uint64_t column_bit(TableNumber table, size_t offset) {

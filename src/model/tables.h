@@ -26,6 +26,7 @@ typedef enum TableNumber {
     TABLE_STATES,
     TABLE_TOKENS,
     TABLE_RATES,
+    TABLE_PLACES,
     TABLE_COUNT
 } TableNumber;
 

@@ -24,6 +24,7 @@
     READ(STATE, state, find_state, const StateRef *, Str)                                          \
     READ(STATES, states, list_states, RunRef, StateList)                                           \
     READ(SNAPSHOTS, snapshots, list_snapshots, const SnapshotFilter *, SnapshotPage)               \
+    READ(PLACES, places, list_places, int64_t, PlaceList)                                          \
     READ(EVENTS, events, list_events, const EventFilter *, EventPage)                              \
     READ(SIGNALS, signals, list_signals, const SignalFilter *, EventPage)                          \
     READ(TOPIC, topic, find_topic, Str, TopicStat)                                                 \

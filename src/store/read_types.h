@@ -141,6 +141,14 @@ typedef struct StateList {
     size_t count;
 } StateList;
 
+// ---- places ----
+
+typedef struct PlaceList {
+    PlaceRow *rows; // of one version, by place
+    size_t count;
+    bool is_cut; // there are more than LIMIT_LIST_PAGE
+} PlaceList;
+
 // ---- kept snapshots ----
 
 typedef struct SnapshotFilter {

@@ -58,6 +58,12 @@ MUST_CHECK Status store_find_state(Store *store, Arena *arena, const StateRef *s
 MUST_CHECK Status store_list_states(Store *store, Arena *arena, RunRef run, StateList *ret_list,
                                     Diag *diag);
 
+// ---- places ----
+
+// Where the runs of a version are parked, or failed, and how many.
+MUST_CHECK Status store_list_places(Store *store, Arena *arena, int64_t definition,
+                                    PlaceList *ret_list, Diag *diag);
+
 // ---- kept snapshots ----
 
 // Beginnings of turns of a script, oldest first.

@@ -9,6 +9,7 @@ typedef struct ForkVersion {
     int64_t from;       // that version, when it was looked at, and
     int64_t digest;     // snapshot_digest of what it had there: another one answers RUN_CHANGED
     Str snapshot;       // the same state as a snapshot of the new version; null = at the start
+    int64_t place;      // where that stands
     Str note;           // for the log: {"from":…,"to":…}
 } ForkVersion;
 
@@ -107,7 +108,8 @@ typedef struct OpIn {
             Str run_id;
             int64_t epoch;      // of the run when its snapshot was read
             int64_t definition; // the version it goes on in, and
-            Str snapshot;       // the same state as a snapshot of that
+            Str snapshot;       // the same state as a snapshot of that,
+            int64_t place;      // which stands there
             Str note;           // for the log: {"from":…,"to":…}
         } move;
         struct {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DUMP_SIZE_MAX = 256 << 20, DUMP_TEXT_MAX = 200 };
+enum { DUMP_SIZE_MAX = 256 << 20, DUMP_TEXT_MAX = 200, VERSIONS_OF_TRACES = 3 };
 
 typedef struct Dump {
     Store *store;
@@ -271,6 +271,13 @@ static void letters_add(Dump *dump) {
     } while (has_next(page.next, &spec.after));
 }
 
+static void places_add(Dump *dump, int64_t definition) {
+    PlaceList list;
+    Diag diag = {0};
+    must(dump, store_list_places(dump->store, fresh(dump), definition, &list, &diag), &diag);
+    for (size_t i = 0; i < list.count; i++) row_add(dump, TABLE_PLACES, &list.rows[i]);
+}
+
 static void definitions_add(Dump *dump) {
     DefinitionFilter filter = {.page.limit = dump->options->page_limit};
     DefinitionPage page;
@@ -374,6 +381,7 @@ Str store_dump(Store *store, Arena *arena, const DumpOptions *options) {
     due_add(&dump);
     nodes_add(&dump);
     definitions_add(&dump);
+    for (int64_t i = 0; i < VERSIONS_OF_TRACES; i++) places_add(&dump, i);
     schedules_add(&dump);
     runs_add(&dump);
     for (int state = RUN_PENDING; state < RUN_STATE_COUNT; state++) {

@@ -253,6 +253,7 @@ static void build_turn(Maker *maker, Op *op) {
     turn->events = ARENA_ARRAY(maker->arena, EventSpec, 2);
     for (size_t i = 0; i < turn->event_count; i++) turn->events[i] = some_event(maker);
     if (run->is_flow && chance(maker, 60)) turn->snapshot = payload(maker);
+    if (run->is_flow) turn->place = between(maker, 0, 3);
     turn->keep_snapshots = pick(maker, 4);
     turn->is_kept = pick(maker, 2) == 0;
     turn->state_count = chance(maker, 30) ? 1 + pick(maker, 2) : 0;
@@ -314,6 +315,35 @@ static void build_claim_tasks(Maker *maker, Op *op) {
     op->in.claim_tasks.lease_ms = between(maker, 0, 3000);
 }
 
+// Mostly of a parked script, with the epoch that it has.
+static void build_move(Maker *maker, Op *op) {
+    const KnownRun *runs = maker->knowledge->runs;
+    uint32_t place = pick(maker, TRACE_RUNS);
+    for (uint32_t i = 0; i < TRACE_RUNS; i++) {
+        uint32_t next = (place + i) % TRACE_RUNS;
+        bool is_parked = runs[next].is_flow && !runs[next].is_ended && runs[next].epoch == 0;
+        if (!is_parked || chance(maker, 10)) continue;
+        place = next;
+        break;
+    }
+    op->in.move.run_id = run_name(maker->arena, place);
+    op->in.move.epoch = runs[place].stale_epoch + (chance(maker, 10) ? 1 : 0);
+    op->in.move.definition = between(maker, 0, 2);
+    op->in.move.place = between(maker, 0, 3);
+    op->in.move.snapshot = payload(maker);
+    op->in.move.note = STR("{}");
+}
+
+// Made of what a script without a version, or without a snapshot, has there; often wrong.
+static ForkVersion some_version(Maker *maker) {
+    return (ForkVersion){.definition = between(maker, 1, 2),
+                         .from = between(maker, 0, 1),
+                         .digest = snapshot_digest(chance(maker, 60) ? STR_NULL : payload(maker)),
+                         .snapshot = payload(maker),
+                         .place = between(maker, 0, 3),
+                         .note = STR("{}")};
+}
+
 static void build_outside(Maker *maker, Op *op) {
     static const int64_t graces[] = {0, 1000, 5000};
     switch (op->kind) {
@@ -347,7 +377,9 @@ static void build_outside(Maker *maker, Op *op) {
         op->in.fork.run_id = some_run(maker, WANTED_ENDED, TRACE_RUNS);
         op->in.fork.is_retry = true;
         if (chance(maker, 50)) op->in.fork.new_id = STR_NULL;
+        if (chance(maker, 50)) op->in.fork.version = some_version(maker);
         break;
+    case OP_MOVE: build_move(maker, op); break;
     case OP_REMOVE_EVENTS:
         op->in.remove_events.topic = some_topic(maker);
         if (chance(maker, 60)) op->in.remove_events.key = between(maker, 1, 300);
@@ -556,6 +588,7 @@ static void build_op(Maker *maker, Op *op) {
     case OP_RESUME:
     case OP_REWIND:
     case OP_FORK:
+    case OP_MOVE:
     case OP_REMOVE_EVENTS:
     case OP_REMOVE_SIGNALS:
     case OP_PURGE_RUN:
@@ -607,6 +640,7 @@ static const struct {
     {OP_RESUME, 4},
     {OP_REWIND, 3},
     {OP_FORK, 2},
+    {OP_MOVE, 3},
     {OP_PURGE_RUN, 5},
     {OP_SET_TOPIC, 2},
     {OP_REPLAY_DEAD_LETTER, 2},
@@ -739,7 +773,10 @@ static void learn_key(Knowledge *knowledge, Arena *arena, Str id, int64_t key) {
 
 static void claim_lost(Knowledge *knowledge, int64_t key) {
     for (uint32_t i = 0; i < KNOWN_RUNS; i++) {
-        if (knowledge->runs[i].key == key) knowledge->runs[i].epoch = 0;
+        KnownRun *run = &knowledge->runs[i];
+        if (run->key != key) continue;
+        if (run->epoch != 0) run->stale_epoch = run->epoch; // which a parked run still has
+        run->epoch = 0;
     }
 }
 

@@ -250,6 +250,7 @@ static void put_turn_question(Buf *text, const TurnCommit *turn) {
     buf_printf(text, " next=%s", names[turn->next]);
     put(text, "retry_at", turn->retry_at_ms);
     put_str(text, "snapshot", turn->snapshot);
+    put(text, "place", turn->place);
     for (size_t i = 0; i < turn->log_count; i++) put_row(text, TABLE_LOG, &turn->log[i]);
     for (size_t i = 0; i < turn->child_count; i++) {
         buf_append_cstr(text, "\n    child");
@@ -292,6 +293,7 @@ static void put_outside_question(Buf *text, const Op *op) {
         put_str(text, "run", op->in.move.run_id);
         put(text, "epoch", op->in.move.epoch);
         put(text, "definition", op->in.move.definition);
+        put(text, "place", op->in.move.place);
         put_str(text, "snapshot", op->in.move.snapshot);
         break;
     case OP_REWIND:
@@ -304,6 +306,9 @@ static void put_outside_question(Buf *text, const Op *op) {
         put_str(text, "step", op->in.fork.step.name);
         put_str(text, "new_id", op->in.fork.new_id);
         put(text, "retry", op->in.fork.is_retry);
+        put(text, "definition", op->in.fork.version.definition);
+        put(text, "from", op->in.fork.version.from);
+        put(text, "digest", op->in.fork.version.digest);
         break;
     case OP_PURGE_RUN: put_str(text, "run", op->in.purge.run_id); break;
     case OP_SET_TOPIC:

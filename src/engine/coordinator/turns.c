@@ -93,6 +93,7 @@ void turns_fill(const Coordinator *c, Execution *execution, TurnCommit *turn) {
         .state_count = output->states.count,
         .waits = output->waits,
         .snapshot = output->snapshot,
+        .place = output->place,
         .keep_snapshots = output->keep_snapshots,
         .is_kept = !c->setup.config.is_exclusive,
         .is_attempt = execution->is_attempt,

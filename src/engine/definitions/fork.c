@@ -132,8 +132,11 @@ Status move_fill_fork(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag
     TRY(find_taken_up(wish, op, &is_taken_up, diag));
     if (ret_answer->is_there || is_taken_up) return OK;
     ForkVersion *version = &op->in.fork.version;
+    Moved moved = {.place = PLACE_START};
     if (!str_is_null(place.snapshot))
-        TRY(move_between(rows, place.snapshot, wish->arena, &version->snapshot, diag));
+        TRY(move_between(rows, place.snapshot, wish->arena, &moved, diag));
+    version->snapshot = moved.snapshot;
+    version->place = moved.place;
     version->definition = rows[1].key;
     version->from = rows[0].key;
     version->digest = snapshot_digest(place.snapshot);

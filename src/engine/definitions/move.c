@@ -63,7 +63,7 @@ Status move_find_version(Store *store, Arena *arena, DefinitionRef which, Defini
 }
 
 // [definitions-move-1]
-Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena, Str *ret_bytes,
+Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena, Moved *ret_moved,
                      Diag *diag) {
     Str machine;
     TRY(flow_machine_vm_bytes(bytes, &machine, diag));
@@ -72,21 +72,22 @@ Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena, Str 
     buf_append(&moved, bytes.data, (size_t)(machine.data - bytes.data));
     FlowMove *move = flow_move_new(modules[0], modules[1]);
     Status status = flow_move_snapshot(move, machine, FLOW_LIMITS_DEFAULT, &moved, diag);
+    ret_moved->place = flow_move_place(move);
     flow_move_free(move);
     if (status == OK && moved.is_overflown)
         status = diag_set(diag, ERR_LIMIT, "SNAPSHOT_TOO_LARGE",
                           "the state of the run is larger than %d bytes", LIMIT_SNAPSHOT_SIZE);
-    if (status == OK) *ret_bytes = arena_str(arena, buf_str(&moved));
+    if (status == OK) ret_moved->snapshot = arena_str(arena, buf_str(&moved));
     buf_done(&moved);
     return status;
 }
 
-Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena, Str *ret_bytes,
+Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena, Moved *ret_moved,
                     Diag *diag) {
     FlowModule *modules[2] = {NULL, NULL};
     Status status = definition_module(&rows[0], arena, &modules[0], diag);
     if (status == OK) status = definition_module(&rows[1], arena, &modules[1], diag);
-    if (status == OK) status = move_snapshot(bytes, modules, arena, ret_bytes, diag);
+    if (status == OK) status = move_snapshot(bytes, modules, arena, ret_moved, diag);
     flow_module_release(modules[0]);
     flow_module_release(modules[1]);
     return status;
@@ -114,5 +115,9 @@ Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *dia
     op->in.move.epoch = run.epoch;
     op->in.move.definition = rows[1].key;
     op->in.move.note = move_note(arena, rows);
-    return move_between(rows, run.snapshot, arena, &op->in.move.snapshot, diag);
+    Moved moved;
+    TRY(move_between(rows, run.snapshot, arena, &moved, diag));
+    op->in.move.snapshot = moved.snapshot;
+    op->in.move.place = moved.place;
+    return OK;
 }

@@ -21,10 +21,14 @@ typedef struct MoveAnswer {
 // current one for "current" and null. Codes: WORKFLOW_NOT_FOUND, BAD_FIELD, RUN_NOT_PARKED.
 MUST_CHECK Status move_find_version(Store *store, Arena *arena, DefinitionRef which,
                                     DefinitionRow *ret_row, Diag *diag);
+typedef struct Moved {
+    Str snapshot; // in the arena
+    int64_t place;
+} Moved;
 // The engine's snapshot `bytes` of the first version as one of the second. Codes: MOVE_REFUSED,
 // and those of snapshots.
 MUST_CHECK Status move_snapshot(Str bytes, FlowModule *const modules[2], Arena *arena,
-                                Str *ret_bytes, Diag *diag);
+                                Moved *ret_moved, Diag *diag);
 // Finds out whether a parked run can go on in that version, and fills an OP_MOVE that lets it.
 // Codes: RUN_NOT_FOUND, RUN_NOT_PARKED, WORKFLOW_NOT_FOUND, MOVE_REFUSED.
 MUST_CHECK Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag);
@@ -34,7 +38,7 @@ MUST_CHECK Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer
 MUST_CHECK Status move_fill_fork(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag);
 
 // ---- shared by both ----
-// The state of a run of the first version as a snapshot of the second, in the arena.
-MUST_CHECK Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena, Str *ret_bytes,
-                               Diag *diag);
+// The state of a run of the first version as a snapshot of the second.
+MUST_CHECK Status move_between(const DefinitionRow rows[2], Str bytes, Arena *arena,
+                               Moved *ret_moved, Diag *diag);
 Str move_note(Arena *arena, const DefinitionRow rows[2]);

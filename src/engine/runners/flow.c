@@ -14,6 +14,7 @@
 #include "engine/runners/flow_machine.h"
 #include "engine/runners/flow_options.h"
 #include "flow/check/config.h"
+#include "flow/snapshot/place.h"
 #include "json/write.h"
 #include "model/trace.h"
 
@@ -456,6 +457,7 @@ static void end_parked(FlowTurn *turn, const FlowRunResult *result) {
         turn->output->next = NEXT_SUSPEND;
         turn->output->waits = (WaitSet){.mode = WAIT_EACH, .items = items, .count = count};
         turn->output->snapshot = arena_str(turn->arena, buf_str(&bytes));
+        turn->output->place = flow_vm_place(machine->vm);
         turn->output->machine = machine;
     }
     buf_done(&bytes);

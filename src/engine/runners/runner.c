@@ -35,6 +35,7 @@ void turn_output_clear(TurnOutput *output) {
     output->next = NEXT_CONTINUE;
     output->waits = (WaitSet){0};
     output->snapshot = STR_NULL;
+    output->place = PLACE_UNKNOWN;
     output->result = STR_NULL;
     output->participant = NULL;
     output->participant_context = NULL;

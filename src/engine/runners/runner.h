@@ -47,6 +47,7 @@ typedef struct TurnOutput {
     VEC(StateSpec) states; // one per key
     WaitSet waits;
     Str snapshot;
+    int64_t place; // where that stands (flow/snapshot/place.h)
     int64_t keep_snapshots;
     int64_t idle_timeout_ms; // flow runs: see FlowConfig
     Str result;              // result, error object or next input, depending on `next`

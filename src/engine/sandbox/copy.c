@@ -66,8 +66,10 @@ static Status put_on_version(Sandbox *self, Diag *diag) {
     if (status != OK)
         status = diag_set(diag, ERR_CONFLICT, "MOVE_REFUSED",
                           "that version has no workflow \"%.*s\"", STR_ARG(view->workflow));
+    Moved moved = {.snapshot = view->snapshot};
     if (status == OK && !str_is_null(view->snapshot))
-        status = move_snapshot(view->snapshot, modules, self->arena, &view->snapshot, diag);
+        status = move_snapshot(view->snapshot, modules, self->arena, &moved, diag);
+    if (status == OK) view->snapshot = moved.snapshot;
     flow_module_release(status == OK ? self->module : modules[1]);
     if (status == OK) self->module = view->module = modules[1];
     return status;

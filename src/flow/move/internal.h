@@ -93,6 +93,7 @@ struct FlowMove {
     MoveSide from;
     MoveSide to;
     VEC(MoveRename) renames;
+    int64_t place; // of the last snapshot that was moved
 };
 
 MoveCode *move_side_code(FlowMove *move, MoveSide *side, uint32_t routine);

@@ -4,6 +4,7 @@
 // The VM between the two is never run: its values point into both modules, which the writer does
 // not mind because it names strings by content (snapshot/format.h [format-3]).
 #include "flow/move/internal.h"
+#include "flow/snapshot/place.h"
 #include "flow/value/object_layout.h"
 #include <stdlib.h>
 
@@ -213,6 +214,7 @@ static Status write_moved(MoveRun *run, FlowVmOptions options, Buf *ret_bytes) {
     run->vm->module = run->move->to.module;
     Status status = flow_snapshot_rewrite(run->vm, &rewrite.base, &bytes, run->diag);
     run->vm->module = old;
+    run->move->place = flow_vm_place(run->vm);
     FlowVm *again = NULL;
     options.module = run->move->to.module;
     if (status == OK) status = flow_snapshot_read(buf_str(&bytes), &options, &again, run->diag);
@@ -221,6 +223,8 @@ static Status write_moved(MoveRun *run, FlowVmOptions options, Buf *ret_bytes) {
     buf_done(&bytes);
     return status;
 }
+
+int64_t flow_move_place(const FlowMove *move) { return move->place; }
 
 Status flow_move_snapshot(FlowMove *move, Str bytes, FlowLimits limits, Buf *ret_bytes,
                           Diag *diag) {

@@ -27,3 +27,5 @@ void flow_move_free(FlowMove *move); // NULL is fine
 // answers are those of flow_snapshot_read and flow_snapshot_write.
 MUST_CHECK Status flow_move_snapshot(FlowMove *move, Str bytes, FlowLimits limits, Buf *ret_bytes,
                                      Diag *diag);
+// Where the last snapshot that was moved stands in the new code (snapshot/place.h).
+int64_t flow_move_place(const FlowMove *move);

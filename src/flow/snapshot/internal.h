@@ -3,6 +3,7 @@
 #include "base/containers/bytes.h"
 #include "base/containers/vec.h"
 #include "flow/snapshot/format.h"
+#include "flow/snapshot/place.h"
 #include "flow/snapshot/rewrite.h"
 #include "flow/value/object_layout.h"
 #include "flow/value/table.h"
@@ -65,6 +66,7 @@ typedef struct SnapshotWriter {
     Buf weak;
     Buf *out;                   // where values go: bodies, roots, weak or shape_bytes
     const FlowRewrite *rewrite; // NULL: none
+    FlowPlaceSet places;
     bool has_prelude;
     bool is_accounting;
     bool is_too_large;

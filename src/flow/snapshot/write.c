@@ -251,6 +251,7 @@ Status flow_snapshot_rewrite(FlowVm *vm, const FlowRewrite *rewrite, Buf *ret_by
         if (is_too_large) ret_bytes->len = start;
     }
     buf_done(&payload);
+    vm->place = flow_place_number(&writer.places);
     snapshot_writer_done(&writer);
     if (is_too_large) return too_large(vm, rewrite, diag);
     if (has_unnamed) {

@@ -172,6 +172,8 @@ static void write_coroutine(SnapshotWriter *w, const FlowCoroutine *coroutine) {
             ((const FlowClosure *)flow_as_pointer(coroutine->function))->routine;
         const FlowStorage *registers = coroutine->registers;
         snapshot_put_number(w, coroutine->pc);
+        if (routine->module == w->vm->module)
+            flow_place_add(&w->places, routine->index, coroutine->pc, coroutine->is_awaiting);
         ASSERT(registers->count == routine->code[coroutine->pc].c); // [write-heap-3]
         for (uint32_t i = 0; i < registers->count; i++) {
             snapshot_put_value(w, registers->values[i]);

@@ -158,6 +158,7 @@ struct FlowVm {
     uint32_t awaitable_capacity;
     uint32_t next_awaitable_id; // from 1
     uint32_t workflow_index;
+    int64_t place; // of the last snapshot that was written (snapshot/place.h)
     FlowOverride *overrides;
     uint32_t override_count;
     uint32_t override_capacity;

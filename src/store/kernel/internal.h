@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "store/kernel/cache.h"
 #include "store/kernel/kernel.h"
+#include "store/kernel/runs/places.h"
 
 #define PAGE_ROWS LIMIT_PAGE_ROWS // rows read at a time by loops without a limit
 enum { READ_ATTEMPTS_MAX = 8 };   // of one read, when others write in between; the second is safe
@@ -60,6 +61,7 @@ typedef struct Kernel {
     TaskCache tasks;
     TopicCache topics;
     QueueCache queues;
+    PlaceCache places;
     ZoneCache zones;
     WaitCache waits;
     VEC(NodeHeartbeat) heartbeats; // what nodes have said when we last asked (nodes/heartbeats.c)

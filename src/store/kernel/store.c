@@ -193,13 +193,15 @@ static Status batch_apply(Kernel *kernel) {
     }
     TRY(ready_settle(kernel));
     TRY(queues_store(kernel));
+    TRY(places_store(kernel));
     return node_store_batch(kernel, writes_before);
 }
 
 static Status quarantine_apply(Kernel *kernel, const Damage *quarantined) {
     TRY(node_check(kernel));
     TRY(damage_quarantine(kernel, quarantined));
-    return queues_store(kernel);
+    TRY(queues_store(kernel));
+    return places_store(kernel);
 }
 
 static void batch_undo(Kernel *kernel) {
@@ -208,6 +210,7 @@ static void batch_undo(Kernel *kernel) {
     task_cache_clear(&kernel->tasks); // [cache-2]
     topic_cache_clear(&kernel->topics);
     queue_cache_clear(&kernel->queues);
+    places_clear(&kernel->places);
 }
 
 static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
@@ -225,6 +228,7 @@ static Status memory_reload(Kernel *kernel) {
     task_cache_clear(&kernel->tasks);
     topic_cache_clear(&kernel->topics);
     queue_cache_clear(&kernel->queues);
+    places_clear(&kernel->places);
     arena_reset(&kernel->scratch);
     TRY(counters_load(kernel, kernel->writer));
     kernel->is_stale = false;
@@ -308,6 +312,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantin
     }
     kernel->stored_counters = stored_counters;
     queue_cache_trim(&kernel->queues);
+    places_trim(&kernel->places);
     kernel->batch = NULL;
     kernel->op = NULL;
     return OK;
@@ -346,6 +351,7 @@ static void kernel_close(Store *store) {
     task_cache_done(&kernel->tasks);
     topic_cache_done(&kernel->topics);
     queue_cache_done(&kernel->queues);
+    places_done(&kernel->places);
     zone_cache_done(&kernel->zones);
     wait_cache_done(&kernel->waits);
     vec_free(&kernel->heartbeats);
@@ -379,6 +385,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     task_cache_init(&kernel->tasks);
     topic_cache_init(&kernel->topics);
     queue_cache_init(&kernel->queues);
+    places_init(&kernel->places);
     zone_cache_init(&kernel->zones);
     wait_cache_init(&kernel->waits);
     arena_init(&kernel->scratch);
@@ -398,6 +405,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
         task_cache_done(&kernel->tasks);
         topic_cache_done(&kernel->topics);
         queue_cache_done(&kernel->queues);
+        places_done(&kernel->places);
         zone_cache_done(&kernel->zones);
         wait_cache_done(&kernel->waits);
         arena_done(&kernel->scratch);

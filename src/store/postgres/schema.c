@@ -178,6 +178,15 @@ static void append_phases(Buf *all, const char *schema) {
                schema, schema, schema, schema);
 }
 
+// Version 3: runs that were parked before are at an unknown place (model/place.h).
+static void append_places(Buf *all, const char *schema) {
+    buf_printf(all,
+               "INSERT INTO %s.places SELECT definition, 0, count(*) FILTER (WHERE state <> 6), "
+               "count(*) FILTER (WHERE state = 6), 0 FROM %s.runs WHERE kind = 2 AND "
+               "(state IN (3, 6) OR (state = 4 AND paused_state = 3)) GROUP BY definition; ",
+               schema, schema);
+}
+
 static void append_functions(Buf *all, const char *schema) {
     for (const char *at = functions_sql; *at != '\0'; at++) {
         if (at[0] != '%') {
@@ -203,6 +212,7 @@ static Status schema_make(PgLink *link, const Found *found, int64_t layout, Diag
     append_functions(&all, schema);
     append_tables(&all, &link->sql, schema);
     if (found->is_ours && found->version < 2) append_phases(&all, schema);
+    if (found->is_ours && found->version < 3) append_places(&all, schema);
     buf_printf(&all,
                "INSERT INTO %s.store VALUES (true, 0, %d, %lld) ON CONFLICT (is_abide) "
                "DO UPDATE SET layout = excluded.layout, version = store.version + 1, "

@@ -261,11 +261,27 @@ static Status add_rates(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, rates_sql, diag);
 }
 
+// Version 16. Runs that were parked before are at an unknown place (model/place.h).
+static const char places_sql[] =
+    "ALTER TABLE abide_runs ADD COLUMN \"place\" INTEGER NOT NULL DEFAULT 0; "
+    "ALTER TABLE abide_snapshots ADD COLUMN \"place\" INTEGER NOT NULL DEFAULT 0; "
+    "CREATE TABLE abide_places (\"definition\" INTEGER NOT NULL, \"place\" INTEGER NOT NULL, "
+    "\"waiting_count\" INTEGER NOT NULL, \"failed_count\" INTEGER NOT NULL, "
+    "\"example\" INTEGER NOT NULL, PRIMARY KEY (\"definition\", \"place\")) STRICT, WITHOUT ROWID; "
+    "INSERT INTO abide_places SELECT \"definition\", 0, sum(\"state\" <> 6), sum(\"state\" = 6), 0 "
+    "FROM abide_runs WHERE \"kind\" = 2 AND (\"state\" IN (3, 6) OR (\"state\" = 4 AND "
+    "\"paused_state\" = 3)) GROUP BY \"definition\"";
+
+static Status add_places(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, places_sql, diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},      {2, add_schedules},     {3, add_queues},      {4, add_snapshots},
     {5, add_states},      {6, add_ready_counter}, {7, add_tokens},      {8, add_code},
     {9, add_tasks_ended}, {10, add_homes},        {11, add_task_names}, {12, add_retries},
-    {13, add_files},      {14, add_phases},       {15, add_rates},
+    {13, add_files},      {14, add_phases},       {15, add_rates},      {16, add_places},
 };
 const size_t migration_count = COUNT_OF(migrations);
 

@@ -6,6 +6,7 @@
 // verify/events.c      events, signals, topics
 // verify/tasks.c       tasks
 // verify/queues.c      queues and concurrency keys
+// verify/places.c      how many runs stand at each place of a script
 //
 // Each table is walked once, in chunks, so that memory does not depend on the size of the store.
 // The first contradiction ends the check: ERR_CORRUPT, with text that names it. Nothing here is an
@@ -19,6 +20,7 @@
 //   [verify-internal-5] Queues and concurrency keys count the tasks that there are (model/queue.h),
 //        and who of a key may be claimed follows from its queue's limit ([keys-1] and [keys-2] of
 //        tasks/keys.c).
+//   [verify-internal-7] Places count the runs that stand there, and name one of them or none.
 //   [verify-internal-6] No open task is among those its run takes for ended ([runs-idle-2] of
 //        runs/idle.c).
 #pragma once
@@ -34,6 +36,7 @@ typedef struct Verify {
     Arena kept;          // topics and queues
     StrMap topics;       // TopicCount by name (verify/events.c)
     StrMap queues;       // QueueCount by name
+    Map places;          // PlaceRow by a mix of version and place (verify/places.c)
     int64_t keyed_count; // tasks that have a place among those of a key
     int64_t row_count;
     int64_t max_key;
@@ -51,6 +54,7 @@ MUST_CHECK Status verify_find_run(Verify *verify, int64_t key, RunRow *ret_run);
 
 // Each is given every row of a table.
 MUST_CHECK Status verify_run(Verify *verify, const void *row);
+void verify_run_place(Verify *verify, const RunRow *run);
 MUST_CHECK Status verify_waiter(Verify *verify, const void *row);
 MUST_CHECK Status verify_event(Verify *verify, const void *row);
 MUST_CHECK Status verify_task(Verify *verify, const void *row);
@@ -60,3 +64,4 @@ MUST_CHECK Status verify_belongings(Verify *verify, TableNumber table, int index
 // After verify_event and verify_task have seen every row.
 MUST_CHECK Status verify_topics(Verify *verify);
 MUST_CHECK Status verify_queues(Verify *verify);
+MUST_CHECK Status verify_places(Verify *verify); // after verify_run

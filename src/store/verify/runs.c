@@ -88,6 +88,7 @@ Status verify_run(Verify *verify, const void *row) {
     }
     verify->counts[COUNTER_RUNS_FIRST + run->state]++;
     verify->counts[COUNTER_RUNS_READY] += run_is_ready(run);
+    verify_run_place(verify, run);
     if (!claim_is_sane(run))
         return verify_bad(verify, "a run's claim disagrees with its state", run->id);
     if (!due_is_sane(run))

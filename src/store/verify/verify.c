@@ -150,6 +150,7 @@ static Status verify_all(Verify *verify) {
                               verify->keyed_count);
     }
     TRY(verify_queues(verify));
+    TRY(verify_places(verify));
     return counters_check(verify);
 }
 
@@ -166,9 +167,11 @@ static Status verify_once(RowStore *rows, int64_t *ret_row_count, bool *is_retry
     arena_init(&verify.kept);
     strmap_init(&verify.topics);
     strmap_init(&verify.queues);
+    map_init(&verify.places);
     Status status = verify_all(&verify);
     strmap_done(&verify.topics);
     strmap_done(&verify.queues);
+    map_done(&verify.places);
     arena_done(&verify.kept);
     arena_done(&verify.scratch);
     arena_done(&verify.page);

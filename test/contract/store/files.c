@@ -111,7 +111,10 @@ static void execute_closed(World *world, const char *sql) {
 }
 
 // What versions from 14 on have added.
-#define WITHOUT_RATES "DROP TABLE abide_rates;"
+#define WITHOUT_PLACES                                                                             \
+    "DROP TABLE abide_places; ALTER TABLE abide_runs DROP COLUMN place;"                           \
+    "ALTER TABLE abide_snapshots DROP COLUMN place;"
+#define WITHOUT_RATES WITHOUT_PLACES "DROP TABLE abide_rates;"
 #define WITHOUT_PHASES                                                                             \
     "DROP INDEX abide_runs_by_phase; ALTER TABLE abide_runs DROP COLUMN phase;"                    \
     "CREATE INDEX abide_runs_by_state ON abide_runs (state);"                                      \
@@ -182,6 +185,29 @@ static void file_of_version_13_is_brought_up_with_its_lists(void **state) {
                           "UPDATE abide_tasks SET phase = 4 WHERE id = 'queued'");
     assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
     execute_closed(world, "UPDATE abide_tasks SET phase = 1 WHERE id = 'queued'");
+}
+
+// A file from before places were counted: what is parked is at an unknown one until it parks again.
+static void file_of_version_15_is_brought_up_with_its_counts(void **state) {
+    World *world = *state;
+    RunSpec spec = spec_of("flow");
+    spec.kind = RUN_FLOW;
+    spec.definition = 7;
+    Claimed claimed = create_from(world, &spec);
+    park(world, create(world, "native"), on_signal("go"));
+    park(world, claimed, on_signal("go"));
+    execute_closed(world, WITHOUT_PLACES "PRAGMA user_version = 15");
+    int64_t row_count;
+    assert_ok(store_verify(world->store, &row_count, &world->diag));
+    PlaceList list;
+    assert_ok(store_list_places(world->store, &world->arena, 7, &list, &world->diag));
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.rows[0].place, PLACE_UNKNOWN);
+    assert_int_equal(list.rows[0].waiting_count, 1);
+    execute_closed(world, "UPDATE abide_places SET waiting_count = 2");
+    assert_status(store_verify(world->store, &row_count, &world->diag), ERR_CORRUPT);
+    assert_non_null(strstr(world->diag.message, "counts other runs"));
+    execute_closed(world, "UPDATE abide_places SET waiting_count = 1");
 }
 
 static void damage_is_answered_with_corrupt_and_not_guessed_about(void **state) {
@@ -267,6 +293,7 @@ int contract_files(void) {
         CASE(file_of_a_newer_version_is_refused_and_left_alone),
         CASE(file_of_version_8_is_brought_up_with_its_runs),
         CASE(file_of_version_13_is_brought_up_with_its_lists),
+        CASE(file_of_version_15_is_brought_up_with_its_counts),
         CASE(damage_is_answered_with_corrupt_and_not_guessed_about),
         CASE(wrong_counter_is_found_by_verify),
         CASE(second_opener_is_refused_and_a_reader_is_welcome),

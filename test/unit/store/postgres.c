@@ -244,7 +244,7 @@ static void a_newer_schema_is_left_alone(void **state) {
     Store *store = NULL;
     assert_status(store_open(str_from(world->url), NULL, &store, &world->diag), ERR_UNSUPPORTED);
     assert_string_equal(world->diag.code, "STORE_NEWER");
-    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 2");
+    test_postgres_query(world->side, "UPDATE lone.store SET schema_version = 3");
 }
 
 // Written by a program of schema version 1, which had an index over states.
@@ -252,11 +252,11 @@ static void a_schema_of_version_1_gets_its_phases(void **state) {
     World *world = *state;
     create(world, &world->one, "a");
     test_postgres_query(
-        world->side,
-        "ALTER TABLE lone.runs DROP COLUMN phase; ALTER TABLE lone.tasks DROP COLUMN phase; "
-        "CREATE INDEX runs_by_state ON lone.runs (state); "
-        "CREATE INDEX tasks_by_state ON lone.tasks (state); "
-        "UPDATE lone.store SET layout = 0, schema_version = 1, version = version + 1");
+        world->side, "ALTER TABLE lone.runs DROP COLUMN phase; DROP TABLE lone.places; "
+                     "ALTER TABLE lone.tasks DROP COLUMN phase; "
+                     "CREATE INDEX runs_by_state ON lone.runs (state); "
+                     "CREATE INDEX tasks_by_state ON lone.tasks (state); "
+                     "UPDATE lone.store SET layout = 0, schema_version = 1, version = version + 1");
     Store *store = open_store(world);
     int64_t row_count;
     assert_ok(store_verify(store, &row_count, &world->diag));
@@ -265,7 +265,7 @@ static void a_schema_of_version_1_gets_its_phases(void **state) {
     assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM pg_class WHERE relname "
                                                       "IN ('runs_by_state', 'tasks_by_state')"),
                      0);
-    assert_int_equal(test_postgres_query(world->side, "SELECT schema_version FROM lone.store"), 2);
+    assert_int_equal(test_postgres_query(world->side, "SELECT schema_version FROM lone.store"), 3);
     end_backends(world); // whose statements know the old one
     assert_true(has_run(world, &world->one, "a"));
 }

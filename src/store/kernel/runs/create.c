@@ -213,6 +213,7 @@ static RunRow run_row_new(Kernel *kernel, const RunSpec *spec, const Run *parent
         .log_seq = 1,
         .queue = spec->queue,
         .tags = spec->tags,
+        .place = spec->kind == RUN_FLOW ? PLACE_START : PLACE_UNKNOWN,
         .leftover_topic = spec->leftover_topic,
     };
 }
@@ -441,6 +442,7 @@ static Status fork_move(Kernel *kernel, const Op *op, const Run *source, ForkPla
     TRY(kernel_check_size(kernel, "the snapshot", version->snapshot, LIMIT_SNAPSHOT_SIZE));
     place->definition = version->definition;
     place->point.row.snapshot = version->snapshot;
+    place->point.row.place = version->place;
     return OK;
 }
 

@@ -287,6 +287,7 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
     TRY(children_orphan(kernel, run));
     TRY(kernel_remove(kernel, TABLE_RUNS, &run->row)); // [end-4]
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
+    TRY(places_note(kernel, &run->row, NULL));
     run_cache_remove(&kernel->runs, key);
     *budget -= 1;
     *ret_is_gone = true;

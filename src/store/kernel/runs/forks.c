@@ -185,6 +185,7 @@ Status flow_fork(Kernel *kernel, Run *from, Run *to, const FlowPoint *point) {
     map_done(&open);
     if (status == OK) status = states_restore(kernel, to, point->row.state);
     to->row.snapshot = point->row.snapshot;
+    to->row.place = point->row.place;
     return status;
 }
 

@@ -44,9 +44,11 @@ Status apply_move(Kernel *kernel, Op *op) {
     TRY(run_log(kernel, &run, &moved));
     row->definition = op->in.move.definition;
     row->snapshot = op->in.move.snapshot;
+    row->place = op->in.move.place;
     row->epoch++;
     if (is_held) { // it is taken up from the snapshot when it is resumed
         row->paused_state = RUN_RUNNING;
+        row->waits = STR_NULL; // [runs-move-2]
         return run_store(kernel, &run);
     }
     row->attempts = 0;

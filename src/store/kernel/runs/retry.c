@@ -69,6 +69,7 @@ Status run_retry(Kernel *kernel, Run *run, Str error, int64_t at_ms) {
     row->input_seq = run->facts.last_seq;
     row->log_seq = run->facts.last_seq;
     row->snapshot = STR_NULL;
+    row->place = PLACE_START;
     row->owner = 0;
     row->claim_rank = 0;
     row->affinity = 0;

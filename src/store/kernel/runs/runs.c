@@ -4,7 +4,8 @@
 //              RUNNING, SUSPENDED, … -> COMPLETED | FAILED | CANCELLED (runs/end.c)
 //
 //   [runs-1] Counters by state follow run_set_state and run_create, nothing else; the counter of
-//        runs that are ready and unowned follows the row itself.
+//        runs that are ready and unowned, and those of places (runs/places.c), follow the row
+//        itself.
 //   [runs-2] claim_rank > 0 exactly while RUNNING; owner != 0 only then. A run that is reserved
 //        (marks.h) has the number of its workflow there: a node without the function has met it.
 //   [runs-3] WaiterRows exist exactly while SUSPENDED, one per EVENT item of the wait set and one
@@ -124,6 +125,7 @@ Status run_store(Kernel *kernel, Run *run) {
     if (changes != 0) {
         kernel_count(kernel, COUNTER_RUNS_READY,
                      run_is_ready(&run->row) - run_is_ready(&run->before)); // [runs-1]
+        TRY(places_note(kernel, &run->before, &run->row));                  // [runs-1]
         TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
         if (run->row.due_at_ms != run->before.due_at_ms) {
             kernel_note_due(kernel, run->row.due_at_ms);

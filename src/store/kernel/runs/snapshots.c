@@ -88,6 +88,7 @@ Status snapshot_keep(Kernel *kernel, const TurnCommit *turn, Run *run, int64_t s
                        .start_seq = start_seq,
                        .end_seq = run->facts.last_seq,
                        .position = position,
+                       .place = run->before.place,
                        .snapshot = snapshot};
     TRY(states_encode(kernel, run, &row.state));
     TRY(kernel_insert(kernel, TABLE_SNAPSHOTS, &row));
@@ -175,6 +176,7 @@ Status flow_point_find(Kernel *kernel, const RunRow *run, StepChoice *step,
     *ret_point = (FlowPoint){.step_seq = search.seq};
     if (search.is_first) {
         ret_point->row.log_seq = ret_point->row.start_seq = run->input_seq;
+        ret_point->row.place = PLACE_START;
         return OK;
     }
     Status status = kept_find(kernel, run, ret_point);
@@ -228,7 +230,8 @@ Status flow_point_last(Kernel *kernel, Run *run, FlowPoint *ret_point) { // [sna
                          .log_seq = run->row.log_seq,
                          .start_seq = run->row.log_seq,
                          .end_seq = run->facts.last_seq,
-                         .position = INT64_MAX};
+                         .position = INT64_MAX,
+                         .place = run->row.place};
     TRY(snapshot_stored(kernel, run, &row->snapshot));
     TRY(states_encode(kernel, run, &row->state));
     TRY(last_turn_read(kernel, &run->row, run->row.log_seq, row));
@@ -298,6 +301,7 @@ Status flow_rewind(Kernel *kernel, Op *op, Run *run) {
     run->row.attempts = 0;
     run->row.is_pause_wanted = 0;
     run->row.snapshot = row->snapshot;
+    run->row.place = row->place;
     run->row.log_seq = row->log_seq;
     TRY(run_make_ready(kernel, run, (Resolved){0})); // first, so that children wake nobody
     return children_cancel_from(kernel, run, row->position);

@@ -326,6 +326,7 @@ static Status turn_effects(Kernel *kernel, const TurnCommit *turn, TurnReply *re
 static void turn_keep_snapshot(Run *run, const TurnCommit *turn) {
     if (str_is_null(turn->snapshot)) return;
     run->row.snapshot = turn->snapshot;
+    run->row.place = turn->place;
     run->row.log_seq = run->facts.last_seq;
 }
 
@@ -409,6 +410,7 @@ static Status next_continue_as(Kernel *kernel, const TurnCommit *turn, Run *run)
     run->row.input_seq = run->facts.last_seq; // [turn-5]
     run->row.log_seq = run->facts.last_seq;
     run->row.snapshot = STR_NULL;
+    run->row.place = PLACE_START;
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     return run_store(kernel, run);
 }
