@@ -41,6 +41,11 @@ export class Client {
       { text: source, query: fields("deploy", options, "file") })
   }
 
+  async plan(name, source, options = {}) {
+    return this.transport.call("PUT", path`/v1/workflows/${name}`,
+      { text: source, query: { ...fields("plan", options, "file"), plan: "true" } })
+  }
+
   async check(source, options = {}) {
     return this.transport.call("POST", "/v1/check",
       { text: source, query: fields("check", options, "file"), isRepeatable: true })
@@ -92,7 +97,7 @@ export class Client {
   }
 
   async changeMany(verb, options = {}) {
-    const body = fields("changeMany", options, "ids q dry_run limit cursor reason grace")
+    const body = fields("changeMany", options, "ids q dry_run limit cursor reason grace version")
     return this.transport.call("POST", "/v1/runs/bulk", { body: { verb: argument("changeMany", "verb", verb), ...body } })
   }
 

@@ -350,6 +350,52 @@ export interface Deployed {
   warnings: Finding[]
 }
 
+export interface Place {
+  line: number | null
+  column: number | null
+  function: string | null
+  source: string | null
+  waiting: number
+  failed: number
+  example: string | null
+}
+
+export interface Places {
+  version: string
+  places: Place[]
+  more: boolean
+}
+
+/** Runs of one version at one place. */
+export interface PlanGroup {
+  version: string
+  line: number | null
+  column: number | null
+  function: string | null
+  source: string | null
+  count: number
+  failed: number
+  verdict: string
+  reason: string | null
+  example: string | null
+}
+
+/** What a version would mean for the runs there are. */
+export interface Plan {
+  workflow: string
+  current: string | null
+  new: string
+  is_same: boolean
+  groups: PlanGroup[]
+  moves: number
+  refused: number
+  stays: number
+  unknown: number
+  more: boolean
+  others?: Plan[]
+  warnings?: Finding[]
+}
+
 export interface Finding {
   severity: string
   code: string
@@ -563,7 +609,15 @@ export interface Bulk {
   refused: number
   looked_at: number
   results: BulkResult[]
+  reasons: BulkReason[]
   next: string | null
+}
+
+export interface BulkReason {
+  code: string
+  detail: string
+  count: number
+  example: string
 }
 
 /** A term of a filter; from and to are bytes of its text. */
@@ -804,6 +858,8 @@ export class Client {
   readonly workflows: Workflows
   /** Makes `source` the current version of the workflow `name`; `file` is what errors call it. */
   deploy(name: string, source: string, options?: { file?: string }): Promise<Deployed>
+  /** What deploying it would mean for the runs that wait or failed; deploys nothing. */
+  plan(name: string, source: string, options?: { file?: string }): Promise<Plan>
   /** Looks for mistakes without deploying; `file` is what the findings call it. */
   check(source: string, options?: { file?: string }): Promise<Findings>
   start(workflow: string, input?: Json, options?: StartOptions): Promise<Run>
@@ -818,8 +874,10 @@ export class Client {
   changes(options?: { kind?: Several; run?: string; after?: number; signal?: AbortSignal }):
     AsyncGenerator<{ [member: string]: Json }, void>
   /** The same to up to 1000 runs: `ids`, or a page of what the filter `q` finds; go on with `cursor`. */
-  changeMany(verb: "cancel" | "pause" | "resume" | "release" | "retry" | "remove", options?: {
+  changeMany(verb: "cancel" | "pause" | "resume" | "release" | "retry" | "remove" | "move", options?: {
     ids?: string[]; q?: string; dryRun?: boolean; pageSize?: number; cursor?: string; reason?: string; grace?: Duration
+    /** Of retry and move. */
+    version?: string
   }): Promise<Bulk>
   /** Removes an ended run and all that belongs to it. */
   remove(runId: string): Promise<void>
@@ -877,6 +935,8 @@ export interface Workflows {
   /** The current version of each; with `name`, all versions of that one. */
   list(options?: PageOptions & { name?: string }): AsyncGenerator<Workflow, void>
   show(name: string, options?: { version?: string }): Promise<Workflow & { source: string | null }>
+  /** Where runs of a version wait and failed, and how many. */
+  places(name: string, options?: { version?: string }): Promise<Places>
 }
 
 /** Tasks, those of runs and those that belong to none. */

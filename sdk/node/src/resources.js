@@ -45,6 +45,10 @@ export class Workflows extends Group {
   async show(name, options = {}) {
     return this._call("GET", path`/v1/workflows/${name}`, { query: fields("workflows.show", options, "version") })
   }
+
+  async places(name, options = {}) {
+    return this._call("GET", path`/v1/workflows/${name}/places`, { query: fields("workflows.places", options, "version") })
+  }
 }
 
 const TASK_FIELDS = "id queue priority delay attempts retry_delay retry_factor retry_max_delay timeout " +

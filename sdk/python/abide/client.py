@@ -66,6 +66,11 @@ class Client:
         return self.transport.call("PUT", path("/v1/workflows/", name), query=given(file=file),
                                    text=source)
 
+    def plan(self, name: str, source: str, *, file: Optional[str] = None) -> JsonObject:
+        """What deploying `source` would mean for the runs that wait or failed; deploys nothing."""
+        return self.transport.call("PUT", path("/v1/workflows/", name),
+                                   query=given(file=file, plan="true"), text=source)
+
     def check(self, source: str, *, file: Optional[str] = None) -> JsonObject:
         """Looks for mistakes without deploying: {ok, workflows, findings}. `file` is its name."""
         return self.transport.call("POST", "/v1/check", query=given(file=file), text=source,
@@ -153,15 +158,17 @@ class Client:
     def change_many(self, verb: str, *, ids: Optional[Iterable[str]] = None,
                     q: Optional[str] = None, dry_run: Optional[bool] = None,
                     page_size: Optional[int] = None, cursor: Optional[str] = None,
-                    reason: Optional[str] = None, grace: Optional[Duration] = None) -> JsonObject:
-        """Cancels, pauses, resumes, releases, retries or removes (`verb`) up to 1000 runs at once.
+                    reason: Optional[str] = None, grace: Optional[Duration] = None,
+                    version: Optional[str] = None) -> JsonObject:
+        """Cancels, pauses, resumes, releases, retries, removes or moves (`verb`) up to 1000 runs at
+        once; `version` is for retry and move.
 
         `ids`, or a filter `q`, of which one call changes `page_size` runs: go on with `cursor` and
         the answer's `next`. `dry_run` changes nothing and says what would happen.
         """
         return self.transport.call("POST", "/v1/runs/bulk", body=given(
             verb=verb, ids=ids, q=q, dry_run=dry_run, page_size=page_size, cursor=cursor,
-            reason=reason, grace=grace))
+            reason=reason, grace=grace, version=version))
 
     def remove(self, run_id: str) -> None:
         """Removes an ended run and all that belongs to it."""

@@ -56,6 +56,11 @@ class Workflows(Group):
         """With its source; the current version unless given."""
         return self._call("GET", path("/v1/workflows/", name), query=given(version=version))
 
+    def places(self, name: str, *, version: Optional[str] = None) -> JsonObject:
+        """Where runs of a version wait and failed, and how many; the current one unless given."""
+        return self._call("GET", path("/v1/workflows/", name, "/places"),
+                          query=given(version=version))
+
 
 class Tasks(Group):
     """Tasks, those of runs and those that belong to none (client.tasks)."""

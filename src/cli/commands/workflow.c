@@ -7,7 +7,9 @@
 #include "base/array.h"
 #include "cli/groups.h"
 #include "cli/run/load.h"
+#include "cli/runs/plan.h"
 #include "cli/verbs/details.h"
+#include "cli/verbs/filtered.h"
 #include "cli/verbs/verb.h"
 #include "flow/lexer/source.h"
 #include "json/write.h"
@@ -98,9 +100,22 @@ static const Verb show_verb = {
     .act = show,
 };
 
+static void plan_files(VerbCall *call);
+static const Verb plan_verb = {
+    .kind = VERB_CALL,
+    .usage = "abide workflow plan FILE... [options]",
+    .about = "Says what deploying workflow files would mean for the runs that wait or failed: "
+             "which can go on\nin the new version, which cannot and why. Nothing is changed.",
+    .example = "abide workflow plan order.flow\nabide deploy order.flow --plan",
+    .operand_min = 1,
+    .operand_max = VERB_OPERANDS_MAX,
+    .act = plan_files,
+};
+
 static const CliCommand commands[] = {
     {"ls", "list workflows and their versions", NULL, NULL, &ls_verb},
     {"show", "show a workflow and its source", NULL, NULL, &show_verb},
+    {"plan", "say what a new version would mean for the runs there are", NULL, NULL, &plan_verb},
 };
 
 const CliGroup workflow_group = {
@@ -116,6 +131,7 @@ typedef struct Deployment {
     Session *session;
     Buf text;
     JsonWriter json; // of -o json
+    bool is_plan;    // nothing is deployed
 } Deployment;
 
 static void deploy_failed(Deployment *deployment, const char *file, Status status,
@@ -158,13 +174,29 @@ static void print_deployed(Deployment *deployment, const char *file) {
     }
 }
 
+static void print_plan(Deployment *deployment, const char *file) {
+    const JsonValue *answer = deployment->session->answer.json;
+    JsonWriter *json = &deployment->json;
+    json_write_object_begin(json);
+    json_put_cstr(json, "file", file);
+    JSON_EACH (member, answer) {
+        json_write_key(json, member->key);
+        json_write_value(json, member);
+    }
+    json_write_object_end(json);
+    if (deployment->session->format == OUTPUT_TABLE) plan_print(answer);
+    if (deployment->session->format == OUTPUT_IDS)
+        output_id(stdout, field_text(answer, "workflow"));
+}
+
 // The file's name goes with it, so that stacks of its runs name it.
-static Str deploy_path(Session *session, Str workflow, const char *file) {
+static Str deploy_path(Session *session, Str workflow, const char *file, bool is_plan) {
     const char *slash = strrchr(file, '/');
     Buf path;
     buf_init(&path, 1 << 16);
     buf_append_str(&path, session_path(session, "/v1/workflows/%s", workflow, STR_NULL));
     client_put_query(&path, "file", str_from(slash != NULL ? slash + 1 : file));
+    if (is_plan) client_put_query(&path, "plan", STR("true"));
     Str text = arena_str(&session->arena, buf_str(&path));
     buf_done(&path);
     return text;
@@ -185,20 +217,21 @@ static void deploy_file(Deployment *deployment, const char *file) {
         Str name = flow_module_workflow(module, 0).name;
         const ClientRequest request = {
             .method = "PUT",
-            .path = deploy_path(session, name, file),
+            .path = deploy_path(session, name, file, deployment->is_plan),
             .body = buf_str(&source),
             .content_type = "text/plain; charset=utf-8",
         };
         status = session_try(session, &request, &diag);
         flow_module_release(module);
     }
-    if (status == OK) print_deployed(deployment, file);
+    if (status == OK && deployment->is_plan) print_plan(deployment, file);
+    else if (status == OK) print_deployed(deployment, file);
     else deploy_failed(deployment, file, status, &diag);
     buf_done(&source);
 }
 
-static void deploy(VerbCall *call) {
-    Deployment deployment = {.session = &call->session};
+static void deploy_files(VerbCall *call, bool is_plan) {
+    Deployment deployment = {.session = &call->session, .is_plan = is_plan};
     JsonWriter *json = &deployment.json;
     buf_init(&deployment.text, CLIENT_ANSWER_MAX);
     json_writer_init(json, &deployment.text, STR("  "));
@@ -213,12 +246,60 @@ static void deploy(VerbCall *call) {
     buf_done(&deployment.text);
 }
 
+static void plan_files(VerbCall *call) { deploy_files(call, true); }
+
+// Each workflow of a file: what waits goes on in the version that was just deployed.
+static void move_file(Session *session, const char *file) {
+    Buf source;
+    const char *why;
+    buf_init(&source, FLOW_SOURCE_MAX);
+    FlowModule *module = load_module(file, LOAD_CHECKED, &source, &why);
+    for (uint32_t i = 0; module != NULL && i < flow_module_workflow_count(module); i++) {
+        Str name = flow_module_workflow(module, i).name;
+        Filtered filtered = {
+            .verb = "move",
+            .done = "moved",
+            .filter = arena_printf(&session->arena, "workflow:\"%.*s\" status:suspended,paused",
+                                   STR_ARG(name)),
+            .version = arena_str(&session->arena, flow_module_hash(module)),
+        };
+        if (!filtered_run(session, &filtered)) break;
+    }
+    flow_module_release(module);
+    buf_done(&source);
+}
+
+static void deploy(VerbCall *call) {
+    Session *session = &call->session;
+    bool is_plan = verb_flag(call, "plan"), is_move = verb_flag(call, "move");
+    Diag diag;
+    if (is_plan && is_move) {
+        Status status = diag_set(&diag, ERR_INVALID, "BAD_OPTION", "--plan or --move, not both");
+        (void)session_fail(session, status, &diag);
+        return;
+    }
+    deploy_files(call, is_plan);
+    for (size_t i = 0; is_move && session->exit_code == EXIT_CODE_OK && i < call->operands.count;
+         i++)
+        move_file(session, call->operands.items[i]);
+}
+
+static const VerbOption deploy_options[] = {
+    {"plan", 0, NULL, "deploy nothing; say what it would mean for the runs there are", VALUE_FLAG,
+     0},
+    {"move", 0, NULL, "then let the runs that wait go on in it, where they can", VALUE_FLAG, 0},
+    {0},
+};
+
 const Verb deploy_verb = {
     .kind = VERB_CALL,
     .usage = "abide deploy FILE... [options]",
-    .about = "Deploys workflow files. Runs under way finish on the version they began with.\n"
+    .about = "Deploys workflow files. Runs under way finish on the version they began with, unless "
+             "they are moved.\n"
              "Files with errors are reported and not deployed; the others are.",
-    .example = "abide deploy order.flow\nabide deploy flows/*.flow -o json",
+    .example = "abide deploy order.flow\nabide deploy order.flow --plan\n"
+               "abide deploy flows/*.flow -o json",
+    .options = deploy_options,
     .operand_min = 1,
     .operand_max = VERB_OPERANDS_MAX,
     .use = SESSION_CHANGES,

@@ -174,6 +174,8 @@ static const VerbOption move_options[] = {
      "a version of their workflow, or how it begins; the current one unless given", VALUE_TEXT,
      VERB_OWN},
     {"dry-run", 0, NULL, "only say which can be moved, and why others cannot", VALUE_FLAG, 0},
+    {"q", 'q', "FILTER", "all runs that this filter finds, such as 'workflow:order'", VALUE_TEXT,
+     VERB_OWN},
     {0},
 };
 static bool put_version(VerbCall *call, Body *body) {
@@ -197,11 +199,16 @@ static const Verb move_verb = {
     .done = "moved to version",
     .not_done = "unchanged, can go on in version",
     .product = "to",
+    .filtered = "move",
+    .filtered_done = "moved",
+    .version_option = "to",
 };
 
 static const VerbOption retry_options[] = {
     {"id", 0, "ID", "id of the new run; only for one run", VALUE_TEXT, 0},
     VERSION_OPTIONS,
+    {"q", 'q', "FILTER", "all runs that this filter finds, such as 'status:failed age<1d'",
+     VALUE_TEXT, VERB_OWN},
     {0},
 };
 static const Verb retry_verb = {
@@ -219,6 +226,9 @@ static const Verb retry_verb = {
     .done = "goes on as",
     .not_done = "unchanged, can go on as",
     .product = "id",
+    .filtered = "retry",
+    .filtered_done = "retried",
+    .version_option = "version",
 };
 
 // ---- time travel ----

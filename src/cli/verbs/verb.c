@@ -9,6 +9,7 @@
 #include "cli/verbs/verb.h"
 #include "cli/verbs/bulk.h"
 #include "cli/verbs/details.h"
+#include "cli/verbs/filtered.h"
 
 static const OptionKind option_kinds[] = {
     [VALUE_TEXT] = OPTION_TEXT, [VALUE_NUMBER] = OPTION_NUMBER, [VALUE_FLAG] = OPTION_FLAG,
@@ -168,11 +169,32 @@ static int run_show(const Verb *verb, int argument_count, char **arguments) {
     return session_end(session);
 }
 
+// Operands or a filter: true when it is the filter, which is done then.
+static bool change_filtered(VerbCall *call) {
+    const Verb *verb = call->verb;
+    Str filter = verb->filtered != NULL ? verb_text(call, "q") : STR_NULL;
+    Diag diag;
+    if (!str_is_null(filter) == (call->operands.count == 0)) {
+        if (str_is_null(filter)) return false;
+        Filtered filtered = {.verb = verb->filtered,
+                             .done = verb->filtered_done,
+                             .filter = filter,
+                             .version = verb_text(call, verb->version_option),
+                             .is_dry = verb_flag(call, "dry-run")};
+        (void)filtered_run(&call->session, &filtered);
+        return true;
+    }
+    Status status = diag_set(&diag, ERR_INVALID, "BAD_OPTION", "name runs, or give a filter (-q)");
+    return session_fail(&call->session, status, &diag), true;
+}
+
 static int run_change(const Verb *verb, int argument_count, char **arguments) {
     VerbCall call;
     prepare(&call, verb, verb->concerns_no_run ? SESSION_READS : SESSION_CHANGES);
-    int code = begin(&call, 1, VERB_OPERANDS_MAX, argument_count, arguments);
+    size_t operand_min = verb->filtered != NULL ? 0 : 1;
+    int code = begin(&call, operand_min, VERB_OPERANDS_MAX, argument_count, arguments);
     if (code != SESSION_GO_ON) return code;
+    if (change_filtered(&call)) return session_end(&call.session);
     Bulk bulk = {.request = bulk_request,
                  .path = verb->path,
                  .method = verb->method != NULL ? verb->method : "POST",

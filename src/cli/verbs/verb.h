@@ -70,10 +70,13 @@ struct Verb {
     // VERB_CHANGE, VERB_SET
     const char *method; // NULL: POST
     // VERB_CHANGE
-    const char *done;     // "paused"
-    const char *not_done; // NULL: "unchanged"
-    const char *product;  // as in Bulk
-    bool concerns_no_run; // so a store that is opened is not put to work for it
+    const char *done;           // "paused"
+    const char *not_done;       // NULL: "unchanged"
+    const char *product;        // as in Bulk
+    const char *filtered;       // verb of POST /v1/runs/bulk: has -q in place of operands. NULL: no
+    const char *filtered_done;  // "moved"
+    const char *version_option; // "to"
+    bool concerns_no_run;       // so a store that is opened is not put to work for it
     // VERB_SET, VERB_CALL
     size_t operand_min, operand_max;
     // Adds to the body what the options do not say by themselves. False: it is wrong, which has

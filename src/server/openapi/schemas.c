@@ -302,12 +302,6 @@ static const Field workflow[] = {{"source", "string?", true, ""}, {0}};
 static const Field workflow_list[] = {{"items", "[WorkflowItem]", true, ""},
                                       {"next", "string?", true, "Cursor of the next page."},
                                       {0}};
-static const Field deployed_workflow[] = {
-    {"name", "string", true, ""}, {"new", "boolean", true, "This version is new."}, {0}};
-static const Field deployed[] = {{"version", "string", true, "SHA-256 of the source."},
-                                 {"workflows", "[DeployedWorkflow]", true, ""},
-                                 {"warnings", "[Finding]", true, "What is probably a mistake."},
-                                 {0}};
 static const Field finding[] = {
     {"severity", "string", true, "error or warning"},
     {"code", "string", true, ""},
@@ -474,6 +468,7 @@ static const Schema schemas[] = {
     {"Rates", "How much happened, step by step.", NULL, schema_rates},
     {"Bulk", "What became of many runs.", NULL, schema_bulk},
     {"BulkResult", "", NULL, schema_bulk_result},
+    {"BulkReason", "", NULL, schema_bulk_reason},
     {"RunResult", "", NULL, run_result},
     {"Entry", "An entry of a run's history.", NULL, entry},
     {"EntryList", "", NULL, entry_list},
@@ -521,8 +516,12 @@ static const Schema schemas[] = {
     {"WorkflowItem", "", NULL, workflow_item},
     {"Workflow", "", "WorkflowItem", workflow},
     {"WorkflowList", "", NULL, workflow_list},
-    {"DeployedWorkflow", "", NULL, deployed_workflow},
-    {"Deployed", "", NULL, deployed},
+    {"DeployedWorkflow", "", NULL, schema_deployed_workflow},
+    {"Deployed", "", NULL, schema_deployed},
+    {"Place", "Where runs stand.", NULL, schema_place},
+    {"Places", "", NULL, schema_places},
+    {"PlanGroup", "Runs of one version at one place.", NULL, schema_plan_group},
+    {"Plan", "What a version would mean for the runs there are.", NULL, schema_plan},
     {"Finding", "", NULL, finding},
     {"Findings", "", NULL, findings},
     {"Schedule", "", NULL, schedule},

@@ -71,12 +71,18 @@ const Field schema_bulk[] = {{"verb", "string", true, ""},
                              {"refused", "integer", true, "Runs that it does not apply to."},
                              {"looked_at", "integer", true, "Runs."},
                              {"results", "[BulkResult]", true, "One per run."},
+                             {"reasons", "[BulkReason]", true, "Why runs were refused."},
                              {"next", "string?", true, "With q: the cursor to go on with."},
                              {0}};
 const Field schema_bulk_result[] = {{"id", "string", true, ""},
                                     {"status", "string", true, "changed, unchanged or refused"},
                                     {"code", "string", false, "Of one that was refused."},
                                     {"detail", "string", false, "Why."},
+                                    {0}};
+const Field schema_bulk_reason[] = {{"code", "string", true, ""},
+                                    {"detail", "string", true, "The same for all of them."},
+                                    {"count", "integer", true, "Runs of this answer."},
+                                    {"example", "string", true, "One of them."},
                                     {0}};
 const Field schema_trial_effect[] = {
     {"at", "instant", true, "By the clock of the sandbox."},
@@ -165,3 +171,49 @@ const Field schema_worker_list[] = {
     {"functions", "[NodeFunctions]", true, "What needs no worker."},
     {"unserved", "[Unserved]", true, "Tasks that nobody asks for, one per queue and name."},
     {0}};
+
+// ---- deployments and plans ----
+
+const Field schema_deployed_workflow[] = {
+    {"name", "string", true, ""}, {"new", "boolean", true, "This version is new."}, {0}};
+const Field schema_deployed[] = {{"version", "string", true, "SHA-256 of the source."},
+                                 {"workflows", "[DeployedWorkflow]", true, ""},
+                                 {"warnings", "[Finding]", true, "What is probably a mistake."},
+                                 {0}};
+const Field schema_place[] = {{"line", "integer?", true, "Null: not known."},
+                              {"column", "integer?", true, ""},
+                              {"function", "string?", true, ""},
+                              {"source", "string?", true, "The line of the script."},
+                              {"waiting", "integer", true, "Runs that wait there."},
+                              {"failed", "integer", true, "Runs whose last turn began there."},
+                              {"example", "string?", true, "One of these runs."},
+                              {0}};
+const Field schema_places[] = {{"version", "string", true, ""},
+                               {"places", "[Place]", true, ""},
+                               {"more", "boolean", true, "There are more places."},
+                               {0}};
+const Field schema_plan_group[] = {
+    {"version", "string", true, "That the runs have."},
+    {"line", "integer?", true, "Where they stand in it. Null: not known."},
+    {"column", "integer?", true, ""},
+    {"function", "string?", true, ""},
+    {"source", "string?", true, "The line of the script."},
+    {"count", "integer", true, "Runs that stand here."},
+    {"failed", "integer", true, "Those of them that failed: a retry may go on."},
+    {"verdict", "string", true, "moves, refused, stays or unknown"},
+    {"reason", "string?", true, "Of refused and unknown."},
+    {"example", "string?", true, "One of these runs."},
+    {0}};
+const Field schema_plan[] = {{"workflow", "string", true, ""},
+                             {"current", "string?", true, "The current version."},
+                             {"new", "string", true, "The version of this source."},
+                             {"is_same", "boolean", true, "It is current already."},
+                             {"groups", "[PlanGroup]", true, ""},
+                             {"moves", "integer", true, "Runs that can go on in it."},
+                             {"refused", "integer", true, "Runs that cannot."},
+                             {"stays", "integer", true, "Runs that have that version."},
+                             {"unknown", "integer", true, ""},
+                             {"more", "boolean", true, "There are more groups."},
+                             {"others", "[Plan]", false, "Of further workflows of the file."},
+                             {"warnings", "[Finding]", false, "What is probably a mistake."},
+                             {0}};

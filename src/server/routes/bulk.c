@@ -3,10 +3,14 @@
 //   [routes-bulk-1] Each run is changed by an operation of its own, with its own answer: what
 //        becomes of one says nothing about the others. Those of one request share commits.
 //   [routes-bulk-2] A request changes at most LIMIT_LIST_PAGE runs.
+//   [routes-bulk-3] Whether a run can go on in another version is found out before anything is
+//        changed, for as many runs as fit into memory; each write checks what it was found out from
+//        (engine/definitions/move.h). What of a filter's page does not fit is left to the next one.
 //
-// Not here: changing one run (routes/changes.c).
+// Not here: changing one run (routes/changes.c, routes/move.c).
 #include "base/array.h"
 #include "base/text/number.h"
+#include "engine/definitions/move.h"
 #include "server/exchange/parts.h"
 #include "server/filter/filter.h"
 #include "server/http/problem.h"
@@ -18,11 +22,27 @@ typedef enum BulkVerb {
     BULK_RELEASE,
     BULK_RETRY,
     BULK_REMOVE,
+    BULK_MOVE,
     BULK_VERB_COUNT
 } BulkVerb;
 
-static const char *const verb_names[BULK_VERB_COUNT] = {"cancel",  "pause", "resume",
-                                                        "release", "retry", "remove"};
+static const char *const verb_names[BULK_VERB_COUNT] = {"cancel", "pause",  "resume", "release",
+                                                        "retry",  "remove", "move"};
+
+enum { MOVED_SIZE_MAX = 64 << 20, REASONS_MAX = 100 }; // [routes-bulk-3]
+
+typedef struct Verdict {
+    bool is_changed;
+    const char *code; // NULL = it was not refused
+    const char *detail;
+} Verdict;
+
+typedef struct Reason { // why runs were refused
+    const char *code;
+    Str detail; // without the id of the run
+    Str example;
+    int64_t count;
+} Reason;
 
 typedef struct Bulk {
     BulkVerb verb;
@@ -34,10 +54,13 @@ typedef struct Bulk {
     Request *requests;
     Str reason; // JSON
     int64_t grace_ms;
+    Str version;       // of move and retry; null = none was given
+    Verdict *verdicts; // of those that no operation is submitted for
+    bool *is_decided;  // by place: that is so
 } Bulk;
 
 static const Field bulk_fields[] = {
-    {"verb", "string", true, "cancel, pause, resume, release, retry or remove."},
+    {"verb", "string", true, "cancel, pause, resume, release, retry, remove or move."},
     {"ids", "strings", false, "The runs, up to 1000 …"},
     {"q", "string", false, "… or a filter; one of the two."},
     {"dry_run", "boolean", false, "Changes nothing; says what would happen."},
@@ -45,6 +68,9 @@ static const Field bulk_fields[] = {
     {"cursor", "string", false, "With q: `next` of the answer before."},
     {"reason", "string", false, "Of cancel; kept in the runs' histories."},
     {"grace", "duration", false, "Of cancel: time for cleanup."},
+    {"version", "string", false,
+     "Of move and retry: go on in this version of the workflow, at least the first six characters "
+     "of one, or `current`."},
     {0}};
 
 // ---- reading ----
@@ -58,7 +84,7 @@ static Status read_verb(const JsonValue *body, Bulk *bulk, Diag *diag) {
         return OK;
     }
     return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                    "verb: cancel, pause, resume, release, retry or remove, not \"%.*s\"",
+                    "verb: cancel, pause, resume, release, retry, remove or move, not \"%.*s\"",
                     STR_ARG(name));
 }
 
@@ -114,7 +140,11 @@ static Status read_bulk(Exchange *exchange, const JsonValue *body, Bulk *bulk, D
     TRY(json_get_bool(body, "dry_run", &bulk->is_dry, diag));
     TRY(json_get_string(body, "reason", &reason, diag));
     TRY(json_get_duration_ms(body, "grace", &bulk->grace_ms, diag));
+    TRY(json_get_string(body, "version", &bulk->version, diag));
     TRY(read_verb(body, bulk, diag));
+    bool has_version_verb = bulk->verb == BULK_MOVE || bulk->verb == BULK_RETRY;
+    if (!has_version_verb && !str_is_null(bulk->version))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "version goes with move and retry");
     if (!str_is_null(reason)) bulk->reason = arena_str(&exchange->arena, parts_raw(body, "reason"));
     if ((ids == NULL) == str_is_null(text))
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "give either ids or q");
@@ -130,12 +160,6 @@ static Status read_bulk(Exchange *exchange, const JsonValue *body, Bulk *bulk, D
 
 // ---- answering ----
 
-typedef struct Verdict {
-    bool is_changed;
-    const char *code; // NULL = it was not refused
-    const char *detail;
-} Verdict;
-
 static void begin_answer(JsonWriter *json, const Bulk *bulk) {
     json_write_object_begin(json);
     json_put_cstr(json, "verb", verb_names[bulk->verb]);
@@ -145,12 +169,50 @@ static void begin_answer(JsonWriter *json, const Bulk *bulk) {
 }
 
 typedef struct Counts {
+    Arena *arena; // of the reasons
     int64_t changed, unchanged, refused;
+    Reason reasons[REASONS_MAX];
+    size_t reason_count;
 } Counts;
+
+// The same for all runs: `the run "…" is suspended`.
+static Str without_id(Arena *arena, const char *detail, Str id) {
+    Str quoted = arena_printf(arena, "\"%.*s\"", STR_ARG(id));
+    const char *at = strstr(detail, quoted.data);
+    if (at == NULL) return str_from(detail);
+    return arena_printf(arena, "%.*s\"…\"%s", (int)(at - detail), detail, at + quoted.len);
+}
+
+static void count_reason(Counts *counts, Str id, const Verdict *verdict) {
+    Str detail = without_id(counts->arena, verdict->detail, id);
+    for (size_t i = 0; i < counts->reason_count; i++) {
+        if (!str_equal(counts->reasons[i].detail, detail)) continue;
+        counts->reasons[i].count++;
+        return;
+    }
+    if (counts->reason_count == REASONS_MAX) return;
+    counts->reasons[counts->reason_count++] =
+        (Reason){.code = verdict->code, .detail = detail, .example = id, .count = 1};
+}
+
+static void put_reasons(JsonWriter *json, const Counts *counts) {
+    json_write_key(json, STR("reasons"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < counts->reason_count; i++) {
+        json_write_object_begin(json);
+        json_put_cstr(json, "code", counts->reasons[i].code);
+        json_put_string(json, "detail", counts->reasons[i].detail);
+        json_put_i64(json, "count", counts->reasons[i].count);
+        json_put_string(json, "example", counts->reasons[i].example);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
 
 static void put_verdict(JsonWriter *json, Str id, const Verdict *verdict, Counts *counts) {
     bool is_refused = verdict->code != NULL;
     counts->refused += is_refused;
+    if (is_refused) count_reason(counts, id, verdict);
     counts->changed += !is_refused && verdict->is_changed;
     counts->unchanged += !is_refused && !verdict->is_changed;
     json_write_object_begin(json);
@@ -173,6 +235,7 @@ static void end_answer(Exchange *exchange, JsonWriter *json, const Bulk *bulk,
     json_put_i64(json, "unchanged", counts->unchanged);
     json_put_i64(json, "refused", counts->refused);
     json_put_i64(json, "looked_at", bulk->looked_at);
+    put_reasons(json, counts);
     parts_put_cursor(json, bulk->next);
     json_write_object_end(json);
     exchange_send(exchange);
@@ -198,6 +261,7 @@ static Verdict foresee(const Exchange *exchange, BulkVerb verb, const RunRow *ru
     case BULK_RETRY:
         if (run->state != RUN_FAILED) return refusal("RUN_NOT_FAILED", "the run has not failed");
         return (Verdict){.is_changed = true};
+    case BULK_MOVE: // is_decided
     case BULK_REMOVE:
     case BULK_VERB_COUNT: break;
     }
@@ -227,7 +291,7 @@ static Status read_rows(Exchange *exchange, Bulk *bulk, Diag *diag) {
 static void answer_dry(Exchange *exchange, Bulk *bulk) {
     Diag diag = {0};
     if (!exchange_found(exchange, read_rows(exchange, bulk, &diag), &diag)) return;
-    Counts counts = {0};
+    Counts counts = {.arena = &exchange->arena};
     JsonWriter *json = exchange_begin(exchange, 200);
     begin_answer(json, bulk);
     for (size_t i = 0; i < bulk->count; i++) {
@@ -263,6 +327,7 @@ static void fill_op(const Bulk *bulk, Str id, Op *op) {
         op->in.fork.run_id = id;
         op->in.fork.is_retry = true;
         return;
+    case BULK_MOVE: return; // decide_one has
     case BULK_REMOVE:
     case BULK_VERB_COUNT: break;
     }
@@ -279,6 +344,7 @@ static Verdict verdict_of(BulkVerb verb, const Op *op) {
     case BULK_RESUME: return (Verdict){.is_changed = op->out.hold.is_changed};
     case BULK_RELEASE: return (Verdict){.is_changed = op->in.memory.has_entry};
     case BULK_RETRY: return (Verdict){.is_changed = op->out.fork.is_new};
+    case BULK_MOVE:
     case BULK_REMOVE:
     case BULK_VERB_COUNT: break;
     }
@@ -287,14 +353,89 @@ static Verdict verdict_of(BulkVerb verb, const Op *op) {
 
 static void answer_done(Exchange *exchange) {
     const Bulk *bulk = exchange->state;
-    Counts counts = {0};
+    Counts counts = {.arena = &exchange->arena};
+    size_t next = 0;
     JsonWriter *json = exchange_begin(exchange, 200);
     begin_answer(json, bulk);
     for (size_t i = 0; i < bulk->count; i++) { // [routes-bulk-1]
-        Verdict verdict = verdict_of(bulk->verb, &bulk->requests[i].op);
+        Verdict verdict = bulk->is_decided[i] ? bulk->verdicts[i]
+                                              : verdict_of(bulk->verb, &bulk->requests[next++].op);
         put_verdict(json, bulk->ids[i], &verdict, &counts);
     }
     end_answer(exchange, json, bulk, &counts);
+}
+
+// ---- going on in another version ----
+
+static void keep_text(Arena *arena, Str *text) { *text = arena_str(arena, *text); }
+
+// The operation for one run with its texts in the arena of the exchange, or why there is none.
+static Status decide(Exchange *exchange, Str id, Op *op, bool *ret_is_needed, Diag *diag) {
+    const Bulk *bulk = exchange->state;
+    Arena scratch, *arena = &exchange->arena;
+    MoveAnswer answer = {0};
+    arena_init(&scratch);
+    MoveWish wish = {.store = exchange_store(exchange),
+                     .arena = &scratch,
+                     .run_id = id,
+                     .version = bulk->version};
+    bool is_move = bulk->verb == BULK_MOVE;
+    fill_op(bulk, id, op);
+    Status status =
+        is_move ? move_fill(&wish, op, &answer, diag) : move_fill_fork(&wish, op, &answer, diag);
+    *ret_is_needed = status == OK && !(is_move && answer.is_there);
+    if (*ret_is_needed && !bulk->is_dry) {
+        keep_text(arena, is_move ? &op->in.move.snapshot : &op->in.fork.version.snapshot);
+        keep_text(arena, is_move ? &op->in.move.note : &op->in.fork.version.note);
+    }
+    arena_done(&scratch);
+    return status;
+}
+
+static Verdict verdict_kept(Exchange *exchange, Status status, bool is_needed, const Diag *diag) {
+    if (status == OK) return (Verdict){.is_changed = is_needed};
+    Str detail = arena_printf(&exchange->arena, "%s", diag->message);
+    return refusal(problem_code(status, diag), detail.data);
+}
+
+// What is past the bound waits for the next page; given by id, it is for the caller to ask again.
+static Status cut(Bulk *bulk, size_t count, Diag *diag) {
+    if (bulk->rows == NULL)
+        return diag_set(diag, ERR_LIMIT, "TOO_LARGE",
+                        "the states of these runs are too large together; name fewer of them");
+    bulk->next = bulk->rows[count - 1].key;
+    bulk->count = count;
+    return OK;
+}
+
+// [routes-bulk-3]
+static Status decide_all(Exchange *exchange, Bulk *bulk, size_t *ret_count, Diag *diag) {
+    size_t start = exchange->arena.used_size;
+    for (size_t i = 0; i < bulk->count; i++) {
+        if (exchange->arena.used_size - start > MOVED_SIZE_MAX) return cut(bulk, i, diag);
+        Op *op = &bulk->requests[*ret_count].op;
+        bool is_needed;
+        Diag why = {0};
+        *op = (Op){0};
+        Status status = decide(exchange, bulk->ids[i], op, &is_needed, &why);
+        if (status_is_away(status)) {
+            *diag = why;
+            return status;
+        }
+        bulk->is_decided[i] = !is_needed || bulk->is_dry;
+        bulk->verdicts[i] = verdict_kept(exchange, status, is_needed, &why);
+        *ret_count += !bulk->is_decided[i];
+    }
+    return OK;
+}
+
+static void change_in_version(Exchange *exchange, Bulk *bulk) {
+    size_t count = 0;
+    Diag diag = {0};
+    bulk->verdicts = ARENA_ARRAY(&exchange->arena, Verdict, bulk->count);
+    if (!exchange_found(exchange, decide_all(exchange, bulk, &count, &diag), &diag)) return;
+    if (count == 0) answer_done(exchange);
+    else exchange_submit_all(exchange, bulk->requests, count, answer_done);
 }
 
 static void change_runs(Exchange *exchange) {
@@ -305,11 +446,16 @@ static void change_runs(Exchange *exchange) {
     if (!exchange_found(exchange, read_bulk(exchange, body, bulk, &diag), &diag)) return;
     ASSERT(bulk->count <= LIMIT_LIST_PAGE); // [routes-bulk-2]
     exchange->state = bulk;
+    bulk->requests = ARENA_ARRAY(&exchange->arena, Request, bulk->count);
+    bulk->is_decided = ARENA_ARRAY(&exchange->arena, bool, bulk->count);
+    if (bulk->verb == BULK_MOVE || !str_is_null(bulk->version)) {
+        change_in_version(exchange, bulk);
+        return;
+    }
     if (bulk->is_dry) {
         answer_dry(exchange, bulk);
         return;
     }
-    bulk->requests = ARENA_ARRAY(&exchange->arena, Request, bulk->count);
     for (size_t i = 0; i < bulk->count; i++) fill_op(bulk, bulk->ids[i], &bulk->requests[i].op);
     if (bulk->count == 0) answer_done(exchange);
     else exchange_submit_all(exchange, bulk->requests, bulk->count, answer_done);

@@ -9,6 +9,7 @@
 #include "flow/flow.h"
 #include "flow/lexer/report.h"
 #include "server/exchange/parts.h"
+#include "server/routes/plan.h"
 
 enum { SOURCE_SIZE_MAX = 1 << 20, REPORT_SIZE_MAX = 4 << 20 };
 
@@ -85,6 +86,8 @@ static void check_source(Exchange *exchange) {
 static const Field deploy_query[] = {
     {"file", "string", false,
      "Name of the source's file, shown in stacks and findings; of a path the last part is kept."},
+    {"plan", "boolean", false,
+     "Deploys nothing; says what the version would mean for the runs that wait or failed."},
     {0}};
 
 typedef struct Deploy {
@@ -159,12 +162,22 @@ static void submit_definitions(Exchange *exchange, const Compiled *compiled, Str
     exchange_submit_any(exchange, deployed);
 }
 
+static bool read_plan(Exchange *exchange, bool *ret_is_plan) {
+    Str plan = exchange_query(exchange, "plan");
+    *ret_is_plan = str_equal(plan, STR("true"));
+    if (*ret_is_plan || str_is_null(plan) || str_equal(plan, STR("false"))) return true;
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "plan: true or false");
+    return false;
+}
+
 static void deploy_workflow(Exchange *exchange) {
     Str name = exchange->parameters[0];
     if (!parts_check(exchange, name, "the workflow's name", "BAD_NAME") || !check_size(exchange))
         return;
     Str file = exchange_query(exchange, "file");
     if (!str_is_null(file) && !parts_check(exchange, file, "the file name", "BAD_NAME")) return;
+    bool is_plan = false;
+    if (!read_plan(exchange, &is_plan)) return;
     Compiled compiled;
     Str own = arena_printf(&exchange->arena, "%.*s.flow", STR_ARG(name));
     compile(exchange, own, str_is_null(file) ? own : file, &compiled);
@@ -173,6 +186,7 @@ static void deploy_workflow(Exchange *exchange) {
     else if (flow_module_find_workflow(compiled.module, name, &index) != OK)
         exchange_refuse_with(exchange, ERR_INVALID, "WORKFLOW_NAME",
                              "the source has no workflow called \"%.*s\"", STR_ARG(name));
+    else if (is_plan) plan_send(exchange, compiled.module, name, buf_str(&compiled.findings));
     else submit_definitions(exchange, &compiled, file);
     compiled_done(&compiled);
 }
@@ -225,7 +239,7 @@ static void list_workflows(Exchange *exchange) {
 
 static const RouteAnswer deploy_answers[] = {
     {201, "A new version is current.", "Deployed"},
-    {200, "It was there already and is current.", "Deployed"},
+    {200, "It was there already and is current, or what a plan says.", "Deployed|Plan"},
     {0}};
 static const RouteAnswer workflow_answers[] = {{200, "The workflow.", "Workflow"}, {0}};
 static const RouteAnswer list_answers[] = {{200, "A page, newest first.", "WorkflowList"}, {0}};

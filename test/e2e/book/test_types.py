@@ -296,7 +296,8 @@ class SdkTypesTest(unittest.TestCase):
         "Worker": "WorkerInfo", "NodeFunctions": "NodeFunctions", "WorkerList": "WorkerList", "Stats": "Stats",
         "Envelope": "Envelope", "Handler": "Handler", "FilterTerm": "FilterTerm", "FilterFault": "FilterFault",
         "Attention": "Attention", "Rates": "Rates", "Setting": "Setting", "AttentionGroup": "AttentionGroup", "Action": "Action", "Access": "Access", "Bulk": "Bulk",
-        "BulkResult": "BulkResult", "Completion": "Completion", "FilterRead": "FilterRead"}
+        "BulkResult": "BulkResult", "BulkReason": "BulkReason", "Place": "Place", "Places": "Places",
+        "Plan": "Plan", "PlanGroup": "PlanGroup", "Completion": "Completion", "FilterRead": "FilterRead"}
     # Written where they are answered, because nothing else names them; or no answers of their own.
     INLINE = {
         "Backfilled", "Changed", "Claimed", "ClaimedTurns", "CommittedTurns", "Completed", "RegisteredCode", "RenewedTurn", "RenewedTurns",

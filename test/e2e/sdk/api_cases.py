@@ -224,7 +224,12 @@ class ApiTest:
         moving = call("start", "moving", None)["id"]
         self.server.wait_for(moving, "suspended")
         self.assertFalse(call("move", moving)["changed"])
-        call("deploy", "moving", "const x = await Signal.when('go')\nreturn [x]")
+        repaired = "const x = await Signal.when('go')\nreturn [x]"
+        plan = call("plan", "moving", repaired, file="moving.flow")
+        self.assertEqual((plan["moves"], plan["groups"][0]["example"]), (1, moving))
+        self.assertEqual(call("workflows.places", "moving", version=plan["current"])["places"][0]["waiting"], 1)
+        call("deploy", "moving", repaired)
+        self.assertEqual(call("change_many", "move", q="id:" + moving, version="current", dry_run=True)["changed"], 1)
         self.assertFalse(call("move", moving, dry_run=True)["changed"])
         self.assertTrue(call("move", moving)["changed"])
         self.server.wait_for(moving, "suspended")

@@ -395,6 +395,8 @@ class ConformanceTest(unittest.TestCase):
             post(moving, "move", dry_run=True)
             post(moving, "move")
             self.server.wait_for(moving, "suspended")
+        for name in ("moving", "nothing"):
+            self.server.get("/v1/workflows/%s/places" % name)
         post(moving, "move", version="nothing")
         post("first", "move")
         post("nobody", "move")
