@@ -64,8 +64,7 @@ typedef struct RunRow {
     int64_t created_at_ms;
     int64_t updated_at_ms; // last change of state
     int64_t started_at_ms; // first turn
-    int64_t finished_at_ms;
-    int64_t idle_since_ms;
+    int64_t finished_at_ms, idle_since_ms;
     int64_t parent;          // key of the parent run; 0 = none
     int64_t parent_position; // the place in the parent that waits for it, or NOT_AWAITED
     int64_t depth;           // ancestors

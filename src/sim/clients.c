@@ -6,6 +6,7 @@
 // Not here: when clients act (run.c, scenario.c).
 #include "sim/clients.h"
 #include "base/memory.h"
+#include "engine/definitions/move.h"
 #include "sim/generate.h"
 #include "store/reads.h"
 #include <stdio.h>
@@ -22,6 +23,11 @@ static bool must_ask_again(const Op *op, Sim *sim) {
     bool is_stopping = op->kind == OP_PAUSE_SCHEDULE && !sim->has_faults &&
                        str_starts_with(op->in.schedule.name, STR("kept"));
     return is_stopping && op->out.status == ERR_NOT_FOUND;
+}
+
+static void call_free(ClientCall *call) {
+    arena_done(&call->arena);
+    mem_free(call);
 }
 
 static void call_done(Request *request) {
@@ -47,11 +53,12 @@ static void call_done(Request *request) {
         sim_fail(sim, "start of %s answered %s", call->run_id, request->op.out.diag.message);
     if (request->op.kind == OP_SET_SCHEDULE && !is_accepted)
         sim_fail(sim, "schedule %s answered %s", call->run_id, request->op.out.diag.message);
-    mem_free(call);
+    call_free(call);
 }
 
 ClientCall *clients_call(Clients *clients, OpKind kind) {
     ClientCall *call = mem_zalloc(sizeof(ClientCall));
+    arena_init(&call->arena);
     call->request.op.kind = kind;
     call->request.done = call_done;
     call->clients = clients;
@@ -185,6 +192,35 @@ static void call_change(Clients *clients) {
     }
 }
 
+// A version of the workflow, any but the one that the run has if there is another.
+static Status pick_version(Clients *clients, const RunRow *run, Arena *arena, Str *ret_version) {
+    DefinitionFilter filter = {.name = run->workflow};
+    DefinitionPage page;
+    Diag diag;
+    TRY(store_list_definitions(clients->sim->store, arena, &filter, &page, &diag));
+    for (size_t i = 0; i < page.count; i++)
+        if (page.rows[i].key != run->definition) *ret_version = page.rows[i].version;
+    return OK;
+}
+
+// A script goes on in its other version, which does the same. What it was decided on may be gone
+// when the call arrives.
+static void call_move(Clients *clients) {
+    ClientCall *call = clients_call(clients, OP_MOVE);
+    pick_run(clients, call);
+    MoveWish wish = {
+        .store = clients->sim->store, .arena = &call->arena, .run_id = str_from(call->run_id)};
+    RunRow run;
+    MoveAnswer answer = {0};
+    Diag diag;
+    Status status = store_run_by_id(wish.store, wish.arena, wish.run_id, &run, &diag);
+    if (status == OK) status = pick_version(clients, &run, wish.arena, &wish.version);
+    if (status == OK) status = move_fill(&wish, &call->request.op, &answer, &diag);
+    if (status == OK && !answer.is_there) return;
+    list_remove(&call->link);
+    call_free(call);
+}
+
 void clients_act(Clients *clients) {
     Sim *sim = clients->sim;
     if (clients->started < clients->to_start && sim_chance(sim, 30)) call_start(clients);
@@ -193,6 +229,7 @@ void clients_act(Clients *clients) {
     if (sim_chance(sim, 10)) call_event(clients);
     if (sim_chance(sim, 10)) call_signal(clients);
     if (sim_chance(sim, 4)) call_change(clients);
+    if (sim_chance(sim, 4)) call_move(clients);
     if (sim_chance(sim, 1)) call_removal(clients);
 }
 
@@ -217,7 +254,7 @@ bool clients_send(Clients *clients) {
 void clients_free(Clients *clients) {
     LIST_EACH_SAFE (link, after, &clients->calls) {
         list_remove(link);
-        mem_free(container_of(link, ClientCall, link));
+        call_free(container_of(link, ClientCall, link));
     }
 }
 

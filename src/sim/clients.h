@@ -8,6 +8,7 @@ typedef struct ClientCall {
     char run_id[48];
     char text[80]; // payload
     char id[48];   // event id
+    Arena arena;   // of what else it says
     int64_t retry_at_ms;
     bool is_waiting; // with a node
     List link;

@@ -69,7 +69,7 @@ class Client:
     def plan(self, name: str, source: str, *, file: Optional[str] = None) -> JsonObject:
         """What deploying `source` would mean for the runs that wait or failed; deploys nothing."""
         return self.transport.call("PUT", path("/v1/workflows/", name),
-                                   query=given(file=file, plan="true"), text=source)
+                                   query={**given(file=file), "plan": "true"}, text=source)
 
     def check(self, source: str, *, file: Optional[str] = None) -> JsonObject:
         """Looks for mistakes without deploying: {ok, workflows, findings}. `file` is its name."""
