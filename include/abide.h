@@ -627,6 +627,16 @@ ABIDE_API int abide_diff(abide_engine *engine, const char *run_id, int64_t from_
 enum { ABIDE_DRY_RUN = 1 };
 ABIDE_API int abide_move(abide_engine *engine, const char *run_id, const char *version, int flags,
                          int *ret_changed, abide_error *error);
+/*
+** Gives variables of a script that waits other values, or what is inside them: all or none.
+** `values_json` is an array of {"path", "value"}, as in [{"path": "order.items[0].price",
+** "value": 40}]. `flags`: 0, or ABIDE_DRY_RUN to be told only. *ret_json (NULL: not wanted) is
+** {"changed", "values": [{"path", "old", "new"}]}; free it with abide_free. Errors: RUN_NOT_FOUND,
+** RUN_NOT_PARKED, BAD_PATH, VARIABLE_NOT_FOUND, SET_REFUSED (a constant, a function or whatever
+** else is no plain data; the text says what), RUN_CHANGED (it went on meanwhile).
+*/
+ABIDE_API int abide_set_variables(abide_engine *engine, const char *run_id, const char *values_json,
+                                  int flags, char **ret_json, abide_error *error);
 /* Removes an ended run and all that belongs to it. ABIDE_CONFLICT when it has not ended. */
 ABIDE_API int abide_purge(abide_engine *engine, const char *run_id, abide_error *error);
 

@@ -6,7 +6,9 @@
 // Not here: what the operations do (store/kernel/).
 #include "api/api.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "engine/definitions/move.h"
+#include "engine/definitions/set.h"
 #include "model/spec.h"
 #include <stdio.h>
 
@@ -274,6 +276,49 @@ int abide_move(abide_engine *engine, const char *run_id, const char *version, in
     bool is_told = status != OK || answer.is_there || (flags & ABIDE_DRY_RUN) != 0;
     int code = is_told ? api_answer(error, status, &diag) : finish(engine, &request, error);
     if (!is_told && code == ABIDE_OK && ret_changed != NULL) *ret_changed = 1;
+    arena_done(&arena);
+    return code;
+}
+
+typedef struct SetCall { // what was given
+    abide_engine *engine;
+    const char *run_id, *values_json;
+    int flags;
+} SetCall;
+
+static Status fill_set(const SetCall *call, Arena *arena, Op *op, Str *ret_changes, Diag *diag) {
+    SetWish wish = {.store = engine_store(call->engine), .arena = arena};
+    JsonValue *values = NULL;
+    if (call->values_json == NULL)
+        return diag_set(diag, ERR_INVALID, "BAD_ARGUMENT", "values_json is required");
+    if ((call->flags & ~ABIDE_DRY_RUN) != 0)
+        return diag_set(diag, ERR_INVALID, "BAD_OPTION", "flags is %d; 0 or ABIDE_DRY_RUN",
+                        call->flags);
+    TRY(api_check_run_id(call->run_id, &wish.run_id, diag));
+    TRY(json_parse(arena, str_from(call->values_json), &values, diag));
+    wish.values = values;
+    return set_fill(&wish, op, ret_changes, diag);
+}
+
+int abide_set_variables(abide_engine *engine, const char *run_id, const char *values_json,
+                        int flags, char **ret_json, abide_error *error) {
+    if (engine == NULL) return missing_engine(error);
+    const SetCall call = {engine, run_id, values_json, flags};
+    Request request = {.op.kind = OP_MOVE};
+    Str changes = STR_NULL;
+    Diag diag;
+    Arena arena;
+    arena_init(&arena);
+    if (ret_json != NULL) *ret_json = NULL;
+    bool is_dry = (flags & ABIDE_DRY_RUN) != 0;
+    Status status = fill_set(&call, &arena, &request.op, &changes, &diag);
+    int code =
+        status != OK || is_dry ? api_answer(error, status, &diag) : finish(engine, &request, error);
+    if (code == ABIDE_OK && ret_json != NULL) {
+        Str text = arena_printf(&arena, "{\"changed\":%s,\"values\":%.*s}",
+                                is_dry ? "false" : "true", STR_ARG(changes));
+        *ret_json = mem_copy(text.data, text.len);
+    }
     arena_done(&arena);
     return code;
 }

@@ -88,6 +88,7 @@ const char *log_kind_name(int64_t kind) {
         [LOG_FAILURE] = "failure",
         [LOG_RETRIED] = "retried",
         [LOG_MOVED] = "moved",
+        [LOG_SET] = "set",
     };
     bool is_known = kind > 0 && kind < LOG_KIND_COUNT;
     return is_known ? names[kind] : "unknown";

@@ -118,6 +118,7 @@ typedef enum LogKind {
     LOG_FAILURE, // a script failed: its frames with their variables, and where; data: an object
     LOG_RETRIED, // this run takes up one that failed; data: {"run":its id}
     LOG_MOVED, // to another version; iteration: the definition before; data: {"from":…,"to":…}
+    LOG_SET, // variables were set; data: {"by":…,"values":[{"path":…,"old":…,"new":…}…]}
     LOG_KIND_COUNT
 } LogKind;
 

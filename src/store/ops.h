@@ -58,7 +58,7 @@ typedef enum OpKind {
     OP_NOTE_RELOADED,  // a parked run is in memory again
     OP_REMOVE_EVENTS,  // pending ones of a topic
     OP_REMOVE_SIGNALS, // pending ones of a run
-    OP_MOVE,           // a parked run goes on in another version of its script
+    OP_MOVE,           // a parked run goes on in another version, or with other variables
     OP_NOTE_RATES,     // what the process has counted lately
     OP_KIND_COUNT
 } OpKind;

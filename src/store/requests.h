@@ -104,13 +104,14 @@ typedef struct OpIn {
             Str run_id;
             StepChoice step;
         } rewind;
-        struct { // OP_MOVE
+        struct { // OP_MOVE: a parked run gets another snapshot
             Str run_id;
             int64_t epoch;      // of the run when its snapshot was read
             int64_t definition; // the version it goes on in, and
             Str snapshot;       // the same state as a snapshot of that,
             int64_t place;      // which stands there
-            Str note;           // for the log: {"from":…,"to":…}
+            Str note;           // for the log: {"from":…,"to":…}, {"by":…,"values":[…]}
+            bool is_set;        // the version stays: variables were set
         } move;
         struct {
             Str run_id;

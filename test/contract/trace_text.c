@@ -294,6 +294,7 @@ static void put_outside_question(Buf *text, const Op *op) {
         put(text, "epoch", op->in.move.epoch);
         put(text, "definition", op->in.move.definition);
         put(text, "place", op->in.move.place);
+        put(text, "set", op->in.move.is_set);
         put_str(text, "snapshot", op->in.move.snapshot);
         break;
     case OP_REWIND:

@@ -140,6 +140,11 @@ export class Client {
     return this.transport.call("POST", path`/v1/runs/${runId}/move`, { body: fields("move", options, "version dry_run") })
   }
 
+  async set(runId, values, options = {}) {
+    const body = { values: argument("set", "values", values), ...fields("set", options, "dry_run") }
+    return this.transport.call("POST", path`/v1/runs/${runId}/set`, { body })
+  }
+
   async retry(runId, options = {}) {
     return this.transport.call("POST", path`/v1/runs/${runId}/retry`, { body: fields("retry", options, "id version dry_run") })
   }

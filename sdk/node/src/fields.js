@@ -62,7 +62,7 @@ function time(name, value) {
 const all = (kind, names) => names.split(" ").map(name => [name, kind])
 const KINDS = Object.fromEntries([
   ...all(any, "event input kwargs start_event"),
-  ...all(list, "children events results signals tasks turns workflows"),
+  ...all(list, "children events results signals tasks turns values workflows"),
   ...all(flag, "dry_run include_internal include_qualified_name paused purge"),
   ...all(texts, "ids names queues scopes tags"),
   ...all(time, "at created_after created_before from idle_before start_at to"),

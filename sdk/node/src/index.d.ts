@@ -132,6 +132,19 @@ export interface Turn {
   function: string | null
 }
 
+export interface SetValue {
+  path: string
+  /** As text; null: it was not there. */
+  old: string | null
+  new: string
+}
+
+export interface VariablesSet {
+  /** False: a dry run. */
+  changed: boolean
+  values: SetValue[]
+}
+
 export interface TurnDiff {
   run_id: string
   from: { turn: number | null; file: string | null; line: number | null; column: number | null; function: string | null }
@@ -899,6 +912,8 @@ export class Client {
   /** Puts a waiting run on another version of its script, at the same place; the current one unless given. */
   move(runId: string, options?: { version?: string; dryRun?: boolean }):
     Promise<{ changed: boolean; from: string; to: string }>
+  /** Gives variables of a waiting run other values: all or none. A path is like `order.items[3].price`. */
+  set(runId: string, values: { path: string; value: Json }[], options?: { dryRun?: boolean }): Promise<VariablesSet>
   /** Takes up a failed run at its last good place, by a new run; with `version` in another version of the script. */
   retry(runId: string, options?: { id?: string; version?: string }): Promise<Run>
   retry(runId: string, options: { id?: string; version: string; dryRun: true }):

@@ -219,6 +219,12 @@ class Client:
         return self.transport.call("POST", path("/v1/runs/", run_id, "/move"),
                                    body=given(version=version, dry_run=dry_run), has_body=True)
 
+    def set(self, run_id: str, values: Iterable[JsonObject], *,
+            dry_run: Optional[bool] = None) -> JsonObject:
+        """Gives variables of a waiting run other values, all or none: [{"path", "value"}]."""
+        return self.transport.call("POST", path("/v1/runs/", run_id, "/set"),
+                                   body={"values": list(values), **given(dry_run=dry_run)})
+
     def retry(self, run_id: str, *, id: Optional[str] = None, version: Optional[str] = None,
               dry_run: Optional[bool] = None) -> JsonObject:
         """Takes up a failed run at its last good place, by a new run; answers it. With `version`

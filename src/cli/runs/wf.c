@@ -377,6 +377,7 @@ static const CliCommand commands[] = {
     {"turns", "list turns of a run that can be looked at", NULL, NULL, &turns_verb},
     {"diff", "show what changed in the variables between two turns", NULL, NULL, &diff_verb},
     {"try", "say what a run would do with made-up answers", NULL, NULL, &wf_try_verb},
+    {"set", "give variables of a waiting run other values", NULL, NULL, &wf_set_verb},
     {"rm", "remove ended runs", NULL, NULL, &rm_verb},
     {"signals", "list signals that a run has not taken", NULL, NULL, &wf_signals_verb},
     {"rm-signals", "remove signals that a run has not taken", NULL, NULL, &wf_rm_signals_verb},

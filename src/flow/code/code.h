@@ -65,9 +65,10 @@ enum {
 // capture, the plain value for constants (then read with LOAD_UPVALUE).
 typedef struct FlowUpvalue {
     uint16_t index;
-    uint8_t is_local; // 1: register `index` of the maker; 0: upvalue `index` of the maker
-    uint8_t is_box;   // 0: captured by value
-    FlowValue name;   // atom, for errors and inspection
+    uint8_t is_local;    // 1: register `index` of the maker; 0: upvalue `index` of the maker
+    uint8_t is_box;      // 0: captured by value
+    uint8_t is_settable; // as in FlowLocalName
+    FlowValue name;      // atom, for errors and inspection
 } FlowUpvalue;
 
 // A named property access. Sites are numbered per function and give each access an inline cache.
@@ -103,6 +104,7 @@ typedef struct FlowLocalName { // for inspection: where a variable lives while p
     uint32_t end;
     uint16_t reg;
     uint8_t is_box;
+    uint8_t is_settable; // it may get another value from outside (flow/set.h); not in old images
 } FlowLocalName;
 
 typedef struct FlowTemplate { // one tagged template site; cooked may be undefined

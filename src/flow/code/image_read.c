@@ -179,6 +179,7 @@ static void read_tables(ImageReader *r, FlowRoutine *routine) {
         uint8_t bits = bytes_get_u8(&r->in);
         upvalues[i].is_local = bits & 1;
         upvalues[i].is_box = bits >> 1 & 1;
+        upvalues[i].is_settable = bits >> 2 & 1;
         upvalues[i].name = read_value(r);
     }
     routine->upvalues = upvalues;
@@ -217,7 +218,9 @@ static void read_notes(ImageReader *r, FlowRoutine *routine) {
         variables[i].start = get_number(r, UINT32_MAX);
         variables[i].end = get_number(r, UINT32_MAX);
         variables[i].reg = (uint16_t)get_number(r, UINT16_MAX);
-        variables[i].is_box = bytes_get_u8(&r->in) & 1;
+        uint8_t bits = bytes_get_u8(&r->in);
+        variables[i].is_box = bits & 1;
+        variables[i].is_settable = bits >> 1 & 1;
         if (variables[i].reg >= routine->register_count) spoil(r);
     }
     routine->variables = variables;

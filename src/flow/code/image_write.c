@@ -122,7 +122,8 @@ static void write_tables(ImageWriter *w, const FlowRoutine *routine) {
     for (uint32_t i = 0; i < routine->upvalue_count; i++) {
         const FlowUpvalue *upvalue = &routine->upvalues[i];
         bytes_put_varint(w->out, upvalue->index);
-        bytes_put_u8(w->out, (uint8_t)(upvalue->is_local | upvalue->is_box << 1));
+        bytes_put_u8(w->out, (uint8_t)(upvalue->is_local | upvalue->is_box << 1 |
+                                       upvalue->is_settable << 2));
         write_value(w, upvalue->name);
     }
     bytes_put_varint(w->out, routine->handler_count);
@@ -155,7 +156,7 @@ static void write_notes(ImageWriter *w, const FlowRoutine *routine) { // for peo
         bytes_put_varint(w->out, variable->start);
         bytes_put_varint(w->out, variable->end);
         bytes_put_varint(w->out, variable->reg);
-        bytes_put_u8(w->out, variable->is_box);
+        bytes_put_u8(w->out, (uint8_t)(variable->is_box | variable->is_settable << 1));
     }
 }
 

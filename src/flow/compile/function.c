@@ -304,6 +304,7 @@ static void routine_upvalues(FlowCompiler *c, const Pending *pending, FlowRoutin
             (FlowUpvalue){.index = (uint16_t)index,
                           .is_local = capture->is_parent_local,
                           .is_box = variable_is_boxed(variable),
+                          .is_settable = variable_is_settable(variable),
                           .name = variable->name ? name_atom(c, variable->name)
                                                  : flow_module_string(c->module, STR("this"))};
     }

@@ -203,6 +203,9 @@ Register register_new(FlowCompiler *c); // a temporary
 Register register_block(FlowCompiler *c, uint32_t count);
 Register register_scratch(FlowCompiler *c, Register dst); // dst, or a temporary when a variable
 bool variable_is_boxed(const FlowVariable *variable);
+// Whether giving it another value from outside reaches all code that reads it, and is no breach of
+// what the script says: no const, and not captured by value.
+bool variable_is_settable(const FlowVariable *variable);
 bool variable_is_prelude(const FlowCompiler *c, const FlowVariable *variable);
 void variable_declare(FlowCompiler *c, FlowVariable *variable); // takes a register
 void scope_enter(FlowCompiler *c, FlowScope *scope);

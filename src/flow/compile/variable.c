@@ -47,13 +47,25 @@ bool variable_is_boxed(const FlowVariable *variable) { // [variable-1]
     }
 }
 
+bool variable_is_settable(const FlowVariable *variable) {
+    if (variable->is_captured && !variable_is_boxed(variable)) return false; // [variable-1]
+    switch (variable->kind) {
+    case VARIABLE_VAR:
+    case VARIABLE_LET:
+    case VARIABLE_PARAMETER:
+    case VARIABLE_CATCH: return true;
+    default: return false;
+    }
+}
+
 static void variable_note(FlowCompiler *c, const FlowVariable *variable, uint32_t start_pc) {
     if (!variable->name || variable->kind >= VARIABLE_THIS) return;
     FlowLocalName note = {.name = name_atom(c, variable->name),
                           .start = start_pc,
                           .end = emit_here(c),
                           .reg = (uint16_t)variable->reg,
-                          .is_box = variable_is_boxed(variable)};
+                          .is_box = variable_is_boxed(variable),
+                          .is_settable = variable_is_settable(variable)};
     vec_push(&c->variables, note);
 }
 

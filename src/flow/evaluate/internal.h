@@ -56,5 +56,11 @@ typedef struct ExpressionPlace {
 } ExpressionPlace;
 // The frame of that number. False: there are fewer.
 bool expression_place(FlowVm *vm, uint32_t frame, ExpressionPlace *ret);
+// The variable that `name` means there; false: it is none.
+typedef struct ExpressionBinding {
+    FlowValue *value; // HOLE: not initialised yet; NULL: nothing that a script can read
+    bool is_settable; // see FlowLocalName
+} ExpressionBinding;
+bool expression_find(FlowVm *vm, const ExpressionPlace *place, Str name, ExpressionBinding *ret);
 // What `name` means there; false: it is no variable, or not initialised yet.
 bool expression_lookup(FlowVm *vm, const ExpressionPlace *place, Str name, FlowValue *ret);

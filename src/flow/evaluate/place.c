@@ -127,19 +127,14 @@ static bool is_name(FlowValue atom, Str name) {
     return true;
 }
 
-static bool take(FlowValue value, FlowValue *ret) {
-    if (flow_is_cell(value)) {
-        if (flow_as_cell(value)->kind != KIND_BOX) return false;
-        value = flow_as_box(value)->value;
-    }
-    *ret = value;
-    return !flow_is_hole(value) && !flow_is_cell(value);
+// The place of the value: in the box, where the variable has one. NULL: neither value nor box.
+static FlowValue *value_at(FlowValue *place) {
+    if (!flow_is_cell(*place)) return place;
+    return flow_as_cell(*place)->kind == KIND_BOX ? &flow_as_box(*place)->value : NULL;
 }
 
-typedef enum Found { FOUND_NOTHING, FOUND_VALUE, FOUND_HOLE } Found;
-
 // Of several variables of that name the one whose scope began last is the innermost.
-static Found find_local(const ExpressionPlace *place, Str name, FlowValue *ret) {
+static bool find_local(const ExpressionPlace *place, Str name, ExpressionBinding *ret) {
     const FlowRoutine *routine = place->closure->routine;
     const FlowLocalName *best = NULL;
     for (uint32_t i = 0; i < routine->variable_count; i++) {
@@ -149,26 +144,35 @@ static Found find_local(const ExpressionPlace *place, Str name, FlowValue *ret) 
         bool is_inner = !best || local->start >= best->start;
         if (is_inner && is_name(local->name, name)) best = local;
     }
-    if (!best) return FOUND_NOTHING;
-    return take(place->registers[best->reg], ret) ? FOUND_VALUE : FOUND_HOLE;
+    if (!best) return false;
+    // A place is read-only for everybody else; here nobody else has the VM.
+    FlowValue *at = (FlowValue *)(uintptr_t)&place->registers[best->reg];
+    *ret = (ExpressionBinding){value_at(at), best->is_settable};
+    return true;
 }
 
-static Found find_captured(const ExpressionPlace *place, Str name, FlowValue *ret) {
+static bool find_captured(const ExpressionPlace *place, Str name, ExpressionBinding *ret) {
     const FlowRoutine *routine = place->closure->routine;
     for (uint32_t i = 0; i < routine->upvalue_count; i++) {
         if (!is_name(routine->upvalues[i].name, name)) continue;
-        return take(place->closure->upvalues[i], ret) ? FOUND_VALUE : FOUND_HOLE;
+        FlowValue *at = (FlowValue *)(uintptr_t)&place->closure->upvalues[i];
+        *ret = (ExpressionBinding){value_at(at), routine->upvalues[i].is_settable};
+        return true;
     }
-    return FOUND_NOTHING;
+    return false;
+}
+
+bool expression_find(FlowVm *vm, const ExpressionPlace *place, Str name, ExpressionBinding *ret) {
+    if (find_local(place, name, ret) || find_captured(place, name, ret)) return true;
+    if (place->closure->routine->flags & ROUTINE_MODULE) return false;
+    ExpressionPlace top;
+    PlaceWalk walk = {.vm = vm, .wants_top = true, .ret = &top};
+    return walk_places(&walk) && find_local(&top, name, ret);
 }
 
 bool expression_lookup(FlowVm *vm, const ExpressionPlace *place, Str name, FlowValue *ret) {
-    Found found = find_local(place, name, ret);
-    if (found == FOUND_NOTHING) found = find_captured(place, name, ret);
-    if (found == FOUND_NOTHING && !(place->closure->routine->flags & ROUTINE_MODULE)) {
-        ExpressionPlace top;
-        PlaceWalk walk = {.vm = vm, .wants_top = true, .ret = &top};
-        if (walk_places(&walk)) found = find_local(&top, name, ret);
-    }
-    return found == FOUND_VALUE;
+    ExpressionBinding binding;
+    if (!expression_find(vm, place, name, &binding) || !binding.value) return false;
+    *ret = *binding.value;
+    return !flow_is_hole(*ret) && !flow_is_cell(*ret);
 }

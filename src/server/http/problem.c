@@ -139,6 +139,7 @@ static const CodeStatus ordinary[] = {
     {"RUN_CHANGED", 409},
     {"MOVE_REFUSED", 409},
     {"TURN_FENCED", 409},
+    {"SET_REFUSED", 409},
 };
 
 int problem_code_status(const char *code) {

@@ -22,6 +22,7 @@ extern const Field schema_claimed_task[], schema_claimed[], schema_verdict[], sc
 // schemas_overview.c
 extern const Field schema_trial[], schema_trial_effect[], schema_trial_wait[],
     schema_trial_variable[], schema_where_counts[], schema_copy[], schema_copy_delivery[];
+extern const Field schema_set_value[], schema_variables_set[]; // schemas_repair.c
 extern const Field schema_attention[], schema_attention_group[], schema_action[], schema_access[],
     schema_rates[], schema_setting[], schema_setting_list[], schema_worker_ask[], schema_worker[],
     schema_node_functions[], schema_worker_list[], schema_bulk[], schema_bulk_result[],

@@ -493,6 +493,8 @@ static const Schema schemas[] = {
     {"Replayed", "", NULL, replayed},
     {"Pending", "An event or signal that is kept.", NULL, pending},
     {"PendingList", "", NULL, pending_list},
+    {"SetValue", "", NULL, schema_set_value},
+    {"VariablesSet", "", NULL, schema_variables_set},
     {"Removed", "", NULL, removed},
     {"Task", "", NULL, task},
     {"RetriedTask", "A task after a retry; `changed` is false when it was due already.", "Task",

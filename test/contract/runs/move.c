@@ -106,6 +106,48 @@ static void rewinding_past_the_move_brings_the_old_version_back(void **state) {
     assert_text(row.snapshot, "p0");
 }
 
+static Op *set(World *world, const char *id, int64_t epoch, Status expected) {
+    Op *op = op_new(world, OP_MOVE);
+    op->in.move.run_id = str_from(id);
+    op->in.move.epoch = epoch;
+    op->in.move.definition = OLD;
+    op->in.move.snapshot = STR("set");
+    op->in.move.note = STR("{\"by\":null,\"values\":[]}");
+    op->in.move.is_set = true;
+    op_run(world, op, expected);
+    return op;
+}
+
+static void variables_that_were_set_stay_on_the_version_and_are_logged(void **state) {
+    World *world = *state;
+    flow_park(world, start_flow(world, "r"), "p0", "go", 0);
+    int64_t epoch = get_run(world, "r").epoch;
+    set(world, "r", epoch, OK);
+    Claimed woken = ready_at(world, 0);
+    RunRow row = get_run(world, "r");
+    assert_int_equal(row.definition, OLD);
+    assert_text(row.snapshot, "set");
+    assert_int_equal(row.state, RUN_RUNNING);
+    assert_text(last_entry(world, "r", LOG_SET).data, "{\"by\":null,\"values\":[]}");
+    assert_refused(set(world, "r", epoch, ERR_CONFLICT), ERR_CONFLICT, "RUN_NOT_PARKED");
+    flow_park(world, woken, "p1", "go", 0);
+    assert_refused(set(world, "r", epoch, ERR_CONFLICT), ERR_CONFLICT, "RUN_CHANGED");
+    world_reopen(world);
+    assert_text(get_run(world, "r").snapshot, "p1");
+}
+
+static void rewinding_past_a_setting_keeps_the_version(void **state) {
+    World *world = *state;
+    flow_park(world, start_flow(world, "r"), "p0", "go", 0);
+    signal_run(world, "r", "go", "5");
+    flow_park(world, ready_at(world, 0), "p1", "next", 1);
+    set(world, "r", get_run(world, "r").epoch, OK);
+    rewind_run(world, "r", "next", -1);
+    RunRow row = get_run(world, "r");
+    assert_int_equal(row.definition, OLD);
+    assert_text(row.snapshot, "p0");
+}
+
 int contract_move(void) {
     const struct CMUnitTest tests[] = {
         CASE(parked_script_wakes_in_the_other_version),
@@ -113,6 +155,8 @@ int contract_move(void) {
         CASE(only_waiting_scripts_are_moved),
         CASE(paused_script_stays_paused_and_is_taken_up_from_the_new_snapshot),
         CASE(rewinding_past_the_move_brings_the_old_version_back),
+        CASE(variables_that_were_set_stay_on_the_version_and_are_logged),
+        CASE(rewinding_past_a_setting_keeps_the_version),
     };
     return run_group("move", tests);
 }

@@ -287,8 +287,8 @@ class SdkTypesTest(unittest.TestCase):
     SCHEMAS = {
         "Wait": "Wait", "RunItem": "RunItem", "Run": "Run", "Entry": "LogEntry", "Snapshot": "Snapshot", "Trial": "Trial",
         "RunCopy": "RunCopy",
-        "Frame": "Frame", "View": "View", "PostMortem": "PostMortem", "Turn": "Turn", "Diff": "TurnDiff",
-        "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask", "ClaimedTurn": "ClaimedTurn", "JournalEntry": "JournalEntry",
+        "Frame": "Frame", "View": "View", "PostMortem": "PostMortem", "Turn": "Turn", "Diff": "TurnDiff", "SetValue": "SetValue",
+        "VariablesSet": "VariablesSet", "Pending": "Pending", "Published": "Published", "Task": "Task", "ClaimedTask": "ClaimedTask", "ClaimedTurn": "ClaimedTurn", "JournalEntry": "JournalEntry",
         "TurnVerdict": "TurnVerdict",
         "Verdict": "Verdict", "WorkflowItem": "Workflow", "Deployed": "Deployed", "Finding": "Finding",
         "Findings": "Findings", "TopicItem": "Topic", "DeadLetter": "DeadLetter", "Schedule": "Schedule",

@@ -234,6 +234,13 @@ class ApiTest:
         self.assertTrue(call("move", moving)["changed"])
         self.server.wait_for(moving, "suspended")
         self.assertEqual(self.refused(call, "move", moving, version="none").code, "WORKFLOW_NOT_FOUND")
+        call("deploy", "setting", "let price = 40; await Signal.when('go')\nreturn price")
+        setting = call("start", "setting", None)["id"]
+        self.server.wait_for(setting, "suspended")
+        values = [{"path": "price", "value": [41]}]
+        self.assertFalse(call("set", setting, values, dry_run=True)["changed"])
+        self.assertEqual(call("set", setting, values),
+                         {"changed": True, "values": [{"path": "price", "old": "40", "new": "[41]"}]})
         call("deploy", "broken", "throw new Error('broken')")
         broken = call("start", "broken", None)["id"]
         self.server.wait_for(broken, "failed")

@@ -114,6 +114,15 @@ class TokenTest(ServerTest):
     def setUpClass(cls):
         cls.server = TokenServer()
 
+    def test_the_log_says_whose_token_set_a_variable(self):
+        self.server.as_("admin", "PUT", "/v1/workflows/waits", raw="let n = 1; await Signal.when('go')\nreturn n",
+                        headers={"Content-Type": "text/plain"})
+        self.assertEqual(self.server.as_("client", "POST", "/v1/runs", {"workflow": "waits", "id": "w"}).status, 201)
+        values = {"values": [{"path": "n", "value": 2}]}
+        wait_until(lambda: self.server.as_("client", "POST", "/v1/runs/w/set", values).status == 200)
+        log = self.server.as_("read", "GET", "/v1/runs/w/log?limit=100").json["items"]
+        self.assertEqual([entry["data"]["by"] for entry in log if entry["kind"] == "set"], ["the client"])
+
     def create(self, **fields):
         body = {"name": "t", "scopes": ["read"], **fields}
         return self.server.as_("admin", "POST", "/v1/tokens", body)

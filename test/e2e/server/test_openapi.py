@@ -409,6 +409,13 @@ class ConformanceTest(unittest.TestCase):
         for what, body in (("fork", {"step": "one", "version": "current"}), ("fork", {"step": "two"}), ("retry", {})):
             post(failing, what, **{"version": "current", **body, "dry_run": True})
             post(failing, what, **{**body, "version": "nothing"})
+        self.server.deploy("setting", "const f = 1; let n = 1; await Signal.when('go')\nreturn n + f")
+        setting = self.start(workflow="setting").json["id"]
+        self.server.wait_for(setting, "suspended")
+        for path in ("n", "f", "none", "n["):
+            post(setting, "set", values=[{"path": path, "value": 2}], dry_run=True)
+        for who in ("first", "nobody"):
+            post(who, "set", values=[{"path": "n", "value": 2}])
         self.server.deploy("broken", "throw new Error('broken')")
         broken = self.start(workflow="broken").json["id"]
         self.server.wait_for(broken, "failed")

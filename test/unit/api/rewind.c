@@ -280,6 +280,38 @@ static void what_cannot_move_is_refused_and_stays(void **state) {
     expect_result(fixture, "r", ABIDE_OK, "[40,\"went\"]");
 }
 
+static void variables_of_a_waiting_script_are_set(void **state) {
+    Fixture *fixture = *state;
+    abide_engine *engine = fixture->engine;
+    abide_error error;
+    char *json = NULL;
+    const char *values = "[{\"path\":\"price\",\"value\":[41]},{\"path\":\"o.a\",\"value\":1}]";
+    deploy(fixture, "main",
+           "let price = 40; const o = {}\nconst x = await Signal.when('go')\n"
+           "return [price, o, x]");
+    start(fixture, "main", "r", NULL);
+    WAIT_UNTIL(state_of(fixture, "r") == ABIDE_RUN_SUSPENDED);
+    assert_int_equal(abide_set_variables(engine, "r", values, ABIDE_DRY_RUN, &json, NULL),
+                     ABIDE_OK);
+    assert_string_equal(json, "{\"changed\":false,\"values\":[{\"path\":\"price\",\"old\":\"40\","
+                              "\"new\":\"[41]\"},{\"path\":\"o.a\",\"old\":null,\"new\":\"1\"}]}");
+    abide_free(json);
+    assert_int_equal(abide_set_variables(engine, "r", values, 0, NULL, NULL), ABIDE_OK);
+    WAIT_UNTIL(state_of(fixture, "r") == ABIDE_RUN_SUSPENDED);
+    values = "[{\"path\":\"price\",\"value\":0},{\"path\":\"o\",\"value\":1}]";
+    assert_int_equal(abide_set_variables(engine, "r", values, 0, &json, &error), ABIDE_CONFLICT);
+    assert_string_equal(error.name, "SET_REFUSED");
+    assert_null(json);
+    go(fixture, "r");
+    expect_result(fixture, "r", ABIDE_OK, "[[41],{\"a\":1},\"went\"]");
+    assert_int_equal(abide_set_variables(engine, "r", values, 0, NULL, &error), ABIDE_CONFLICT);
+    assert_string_equal(error.name, "RUN_NOT_PARKED");
+    assert_int_equal(abide_set_variables(engine, "none", values, 0, NULL, &error), ABIDE_NOT_FOUND);
+    assert_int_equal(abide_set_variables(engine, "r", "[]", 0, NULL, &error), ABIDE_INVALID);
+    assert_int_equal(abide_set_variables(engine, "r", values, 2, NULL, &error), ABIDE_INVALID);
+    assert_int_equal(abide_set_variables(engine, "r", NULL, 0, NULL, &error), ABIDE_INVALID);
+}
+
 static const char all_of[] =
     "const [a, b] = await Promise.all([Task.run('a'), Task.run('broken')])\n"
     "return [a, b]";
@@ -308,6 +340,7 @@ int main(void) {
         REWIND_TEST(a_failed_script_is_taken_up_and_its_failed_task_done_again),
         REWIND_TEST(a_waiting_script_goes_on_in_the_repaired_version),
         REWIND_TEST(what_cannot_move_is_refused_and_stays),
+        REWIND_TEST(variables_of_a_waiting_script_are_set),
         REWIND_TEST(what_had_ended_well_beside_the_failure_is_not_done_again),
         REWIND_TEST(a_script_that_keeps_no_snapshots_only_starts_over),
         REWIND_TEST(a_bad_number_of_snapshots_is_refused),

@@ -1,8 +1,8 @@
-// Moves: a parked run goes on in another version of its script, and comes back to the old one when
-// it is set back to a time before.
+// Moves: a parked run goes on in another version of its script, or with other values of variables,
+// and comes back to what it was when it is set back to a time before.
 //
 // Whether it can, and the snapshot with which it does, is found out by who asks
-// (engine/definitions/move.c).
+// (engine/definitions/move.c, set.c).
 //
 //   [runs-move-1] The snapshot was made from the one that the run still has: the epoch says so. A
 //        run that went on meanwhile is not changed.
@@ -16,11 +16,12 @@
 static Status refuse_state(Kernel *kernel, const Run *run) {
     const RunRow *row = &run->row;
     if (row->kind != RUN_FLOW)
-        return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_PARKED",
-                             "the run \"%.*s\" is of a C workflow, which has no versions",
-                             STR_ARG(row->id));
+        return kernel_refuse(
+            kernel, ERR_CONFLICT, "RUN_NOT_PARKED",
+            "the run \"%.*s\" is of a C workflow, which has neither versions nor variables",
+            STR_ARG(row->id));
     return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_PARKED",
-                         "the run \"%.*s\" is %s; only a script that waits can be moved",
+                         "the run \"%.*s\" is %s; only a script that waits can be moved or set",
                          STR_ARG(row->id), run_state_name(row->state));
 }
 
@@ -37,7 +38,7 @@ Status apply_move(Kernel *kernel, Op *op) {
                              "the run \"%.*s\" went on while it was looked at; ask again",
                              STR_ARG(row->id));
     }
-    LogRow moved = {.kind = LOG_MOVED,
+    LogRow moved = {.kind = op->in.move.is_set ? LOG_SET : LOG_MOVED,
                     .position = NO_POSITION,
                     .iteration = row->definition, // [runs-move-3]
                     .data = op->in.move.note};
