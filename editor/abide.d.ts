@@ -176,6 +176,20 @@ declare namespace State {
   function get<T = any>(key: string): T | undefined;
 }
 
+/** Stands for a text of the server; `[secret NAME]` wherever it is not the input of a task. */
+interface SecretValue {
+  toString(): string;
+  toJSON(): string;
+}
+interface SecretOptions {
+  /** Text before the secret, such as "Bearer ". */
+  prefix?: string;
+}
+declare namespace Secret {
+  /** For the input of a task; the name is written as it is, in quotes. */
+  function get(name: string, options?: SecretOptions): SecretValue;
+}
+
 declare class TaskError extends Error {
   readonly task: string;
   readonly attempts: number;

@@ -28,12 +28,14 @@ typedef enum FlowAwaitKind { // stable: in snapshots
 
 typedef struct FlowStart {
     FlowAwaitKind kind;
-    uint32_t id;        // the awaitable's number
-    Str name;           // task, signal, topic, workflow; null for timers
-    Str input_json;     // null when the script gave none (undefined)
-    Str options_json;   // null when the script gave none; names and values fit check/api.h
-    int64_t delay_ms;   // timers with a duration; -1 otherwise
-    int64_t at_ms;      // Timer.until; -1 otherwise
+    uint32_t id;      // the awaitable's number
+    Str name;         // task, signal, topic, workflow; null for timers
+    Str input_json;   // null when the script gave none (undefined)
+    Str secrets_json; // tasks: [[name, prefix, member or index…]…], where secrets belong in the
+                      // input, which has masks there; null = nowhere
+    Str options_json; // null when the script gave none; names and values fit check/api.h
+    int64_t delay_ms; // timers with a duration; -1 otherwise
+    int64_t at_ms;    // Timer.until; -1 otherwise
     int64_t timeout_ms; // Signal.when, Event.wait with a timeout; -1 otherwise
 } FlowStart;
 

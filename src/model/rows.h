@@ -251,16 +251,15 @@ typedef struct TaskRow {
     int64_t close_at_ms;      // LEASED: start-to-close ends here
     int64_t is_cancel_wanted; // told to the worker with its next heartbeat
     int64_t created_at_ms;
-    int64_t started_at_ms;
-    int64_t finished_at_ms;
+    int64_t started_at_ms, finished_at_ms;
     int64_t phase; // task_phase(state) of phase.h
     Str worker;
     Str non_retryable; // error types joined by '\n'
     Str concurrency_key;
-    Str input;
-    Str result;
+    Str input, result;
     Str error;    // last error
     Str progress; // last heartbeat's
+    Str secrets;  // where secrets belong in `input`, which has masks there; null = nowhere
 } TaskRow;
 
 #define VERSION_NATIVE STR("native") // of workflows in C: whatever is registered under the name

@@ -150,7 +150,8 @@ enum {
     COLUMN(TaskRow, input, COLUMN_TEXT)                                                            \
     COLUMN(TaskRow, result, COLUMN_TEXT)                                                           \
     COLUMN(TaskRow, error, COLUMN_TEXT)                                                            \
-    COLUMN(TaskRow, progress, COLUMN_TEXT)
+    COLUMN(TaskRow, progress, COLUMN_TEXT)                                                         \
+    COLUMN(TaskRow, secrets, COLUMN_TEXT)
 
 #define DEFINITION_COLUMNS(COLUMN)                                                                 \
     COLUMN(DefinitionRow, key, COLUMN_KEY)                                                         \

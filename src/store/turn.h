@@ -50,6 +50,7 @@ typedef struct TaskSpec {
     int64_t start_timeout_ms, run_timeout_ms, heartbeat_ms;
     Str non_retryable;
     Str concurrency_key;
+    Str secrets; // as in TaskRow
 } TaskSpec;
 
 typedef struct EventSpec {

@@ -17,6 +17,7 @@ static bool is_of_others(const char *name) {
                                          "ABIDE_CA_FILE",    "ABIDE_BUILD_DIR", "ABIDE_SOURCE_DIR",
                                          "ABIDE_MODULE_PATH"};
     if (strncmp(name, "ABIDE_TEST_", strlen("ABIDE_TEST_")) == 0) return true;
+    if (strncmp(name, "ABIDE_SECRET_", strlen("ABIDE_SECRET_")) == 0) return true; // base/secret.h
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (strcmp(name, others[i]) == 0) return true;
     return false;

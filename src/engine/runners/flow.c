@@ -83,6 +83,7 @@ static Status start_task(FlowTurn *turn, const FlowStart *start, FlowPending *pe
     if (str_is_null(spec.id)) spec.id = task_id_at(turn->arena, turn->view, start->id);
     spec.name = arena_str(turn->arena, start->name);
     spec.input = arena_str(turn->arena, start->input_json);
+    spec.secrets = arena_str(turn->arena, start->secrets_json);
     spec.position = start->id;
     Entry begun = {LOG_TASK, start->id, spec.name, json_quote(turn->arena, spec.id)};
     TRY(add_log(turn, begun, diag));

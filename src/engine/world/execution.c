@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "engine/runners/flow.h"
+#include "engine/world/secrets.h"
 
 void executions_init(Executions *self, World *world) {
     *self = (Executions){.world = world};
@@ -92,6 +93,19 @@ void executions_came_back(Executions *self, const Execution *execution) {
     self->out_count--;
 }
 
+static void perform_task(Execution *execution) {
+    NativeCall *call = &execution->call;
+    Str input;
+    Diag diag;
+    if (secrets_fill(&execution->task, &execution->arena, &input, &diag) == OK) {
+        native_call_run(call, execution->function, input);
+        return;
+    }
+    call->has_error = call->is_final = true;
+    call->error_type = SECRET_ERROR;
+    call->error = secrets_error(&diag, &execution->arena);
+}
+
 void execution_perform(Execution *execution, Env *env) {
     uint64_t began_ns = env_monotonic_ns(env);
     if (execution->began_ns == 0) {
@@ -103,7 +117,7 @@ void execution_perform(Execution *execution, Env *env) {
                                      &execution->output);
         execution->view.machine = NULL; // the turn took it over
     } else {
-        native_call_run(&execution->call, execution->function, execution->task.input);
+        perform_task(execution);
     }
     execution->took_ns += env_monotonic_ns(env) - began_ns;
 }

@@ -313,6 +313,7 @@ static bool append_head(Inspector *self, Buf *out, FlowObject *object) {
     case KIND_ERROR: append_error(vm, out, object); return false;
     case KIND_DATE: append_date(out, slots->internal[0]); return false;
     case KIND_REGEXP: append_regexp(vm, out, slots); return false;
+    case KIND_SECRET: flow_secret_mask(vm, object, out); return false;
     case KIND_NUMBER_OBJECT: append_boxed(self, out, "Number", slots->internal[0]); return false;
     case KIND_STRING_OBJECT: append_boxed(self, out, "String", slots->internal[0]); return false;
     case KIND_BOOLEAN_OBJECT: append_boxed(self, out, "Boolean", slots->internal[0]); return false;

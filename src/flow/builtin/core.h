@@ -19,12 +19,15 @@ extern const FlowClassEntry flow_class_stream;
 extern const FlowClassEntry flow_class_state;
 extern const FlowClassEntry flow_class_crypto;
 extern const FlowClassEntry flow_class_handle;
+extern const FlowClassEntry flow_class_secret;
+extern const FlowClassEntry flow_class_secret_value;
 
 extern const FlowNativeEntry flow_globals_core[]; // globalThis, undefined, NaN, Inputs …
 extern const FlowNativeEntry flow_intrinsics_core[];
 extern const FlowNativeEntry flow_intrinsics_promise[];
 extern const FlowNativeEntry flow_intrinsics_host[];
 extern const FlowNativeEntry flow_globals_check[]; // Invariant, Always, Eventually
+extern const FlowNativeEntry flow_intrinsics_secret[];
 
 FlowNativeResult flow_global_context(FlowVm *vm, FlowNativeCall *call); // getter of Context
 // Function objects with data that are not in the realm's tables: snapshots name them by entry.

@@ -50,15 +50,17 @@ typedef struct HostTexts {
     Buf name;
     Buf input;
     Buf options;
+    Buf secrets;
 } HostTexts;
 
 static void host_texts_done(HostTexts *texts) {
     buf_done(&texts->name);
     buf_done(&texts->input);
     buf_done(&texts->options);
+    buf_done(&texts->secrets);
 }
 
-// %hostStart(kind, name, inputJson, optionsJson, delayMs, atMs, timeoutMs)
+// %hostStart(kind, name, inputJson, optionsJson, delayMs, atMs, timeoutMs, secretsJson)
 static FlowStart start_request(FlowVm *vm, const FlowNativeCall *call, HostTexts *texts) {
     return (FlowStart){
         .kind = (FlowAwaitKind)flow_as_int(flow_argument(call, 0)),
@@ -68,6 +70,7 @@ static FlowStart start_request(FlowVm *vm, const FlowNativeCall *call, HostTexts
         .delay_ms = ms_argument(call, 4),
         .at_ms = ms_argument(call, 5),
         .timeout_ms = ms_argument(call, 6),
+        .secrets_json = text_argument(vm, call, 7, &texts->secrets),
     };
 }
 
@@ -77,7 +80,8 @@ static FlowNativeResult check_sizes(FlowVm *vm, const FlowStart *start) {
                                  LIMIT_NAME_SIZE);
     }
     if (start->input_json.len > LIMIT_PAYLOAD_SIZE ||
-        start->options_json.len > LIMIT_PAYLOAD_SIZE) {
+        start->options_json.len > LIMIT_PAYLOAD_SIZE ||
+        start->secrets_json.len > LIMIT_PAYLOAD_SIZE) {
         return flow_native_throw(vm, ERROR_KIND_RANGE, "the payload is larger than %d bytes",
                                  LIMIT_PAYLOAD_SIZE);
     }
@@ -395,7 +399,7 @@ const FlowClassEntry flow_class_handle = {
     .name = "%Handle", .members = handle_members, .proto_id = 1 + PROTO_HANDLE};
 
 const FlowNativeEntry flow_intrinsics_host[] = {
-    NATIVE("hostStart", host_start, 7),
+    NATIVE("hostStart", host_start, 8),
     NATIVE("hostStartRun", host_start_run, 4),
     NATIVE("hostEffect", host_effect, 3),
     NATIVE("hostStateGet", host_state_get, 1),

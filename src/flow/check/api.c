@@ -103,6 +103,12 @@ static const FlowApiField stream_write[] = {
 };
 static const FlowApiField state_set[] = {
     REQUIRED_NAME("key"), {.name = "value", .type = API_ANY, .is_required = true}, FIELDS_END};
+static const FlowApiField secret_options[] = {NAME_FIELD("prefix"), FIELDS_END};
+static const FlowApiField secret_get[] = {
+    {.name = "name", .type = API_SECRET, .is_required = true},
+    OPTIONS_FIELD(secret_options),
+    FIELDS_END,
+};
 static const FlowApiField state_get[] = {REQUIRED_NAME("key"), FIELDS_END};
 
 // ---- objects ----
@@ -148,6 +154,10 @@ static const FlowApiMember state_members[] = {
     {"get", "State.get", API_RESULT_VALUE, state_get, "read load fetch"},
     MEMBERS_END,
 };
+static const FlowApiMember secret_members[] = {
+    {"get", "Secret.get", API_RESULT_VALUE, secret_get, "read load fetch env"},
+    MEMBERS_END,
+};
 static const FlowApiMember context_members[] = {
     {"runId", NULL, API_RESULT_PROPERTY, NULL, "id"},
     {"workflow", NULL, API_RESULT_PROPERTY, NULL, "name workflowName"},
@@ -162,9 +172,11 @@ static const FlowApiMember context_members[] = {
 
 const FlowApiObject flow_api_objects[] = {
     // [api-1]
-    {"Task", task_members},         {"Timer", timer_members},     {"Signal", signal_members},
-    {"Event", event_members},       {"Stream", stream_members},   {"State", state_members},
-    {"Workflow", workflow_members}, {"Context", context_members}, {NULL, NULL},
+    {"Task", task_members},         {"Timer", timer_members},
+    {"Signal", signal_members},     {"Event", event_members},
+    {"Stream", stream_members},     {"State", state_members},
+    {"Workflow", workflow_members}, {"Context", context_members},
+    {"Secret", secret_members},     {NULL, NULL},
 };
 
 static const FlowApiField invariant[] = {
@@ -236,7 +248,7 @@ const char *flow_api_type_name(FlowApiType type) {
         [API_INTEGER] = "integer",   [API_NUMBER] = "number",     [API_DURATION] = "duration",
         [API_INSTANT] = "instant",   [API_MOMENT] = "moment",     [API_CHOICE] = "choice",
         [API_FILTER] = "filter",     [API_ITEMS] = "items",       [API_OPTIONS] = "options",
-        [API_KIND] = "name|options", [API_FUNCTION] = "function",
+        [API_KIND] = "name|options", [API_FUNCTION] = "function", [API_SECRET] = "name",
     };
     return names[type];
 }

@@ -13,6 +13,7 @@
 typedef enum FlowApiType {
     API_ANY,      // plain data
     API_NAME,     // text that is not empty, at most `max` bytes
+    API_SECRET,   // the name of a secret, written as it is
     API_NAMES,    // an array of them
     API_INTEGER,  // min … max
     API_NUMBER,   // likewise, fractions allowed

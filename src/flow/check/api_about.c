@@ -47,6 +47,11 @@ static const ApiAbout members[] = {
                "elsewhere it does nothing."},
     {"Eventually", "Must have been true once when the run ends. For `abide sim`; elsewhere it "
                    "does nothing."},
+    {"Secret", "Texts that only the server's environment knows."},
+    {"Secret.get",
+     "Stands for a secret in the input of a task; the text is put there when the task "
+     "is handed out, and is seen nowhere else."},
+    {"Secret.get:prefix", "Text before the secret, such as \"Bearer \"."},
     {"Context", "What is known of this run."},
     {"Context.runId", "Id of the run."},
     {"Context.workflow", "Name of the workflow."},

@@ -4,6 +4,7 @@
 // A null is as good as nothing, as it is for the readers; what a literal does not tell fits.
 //
 // Invariants [api-1], [api-2] are in check/api.h.
+#include "base/secret.h"
 #include "base/text/name.h"
 #include "base/text/suggest.h"
 #include "base/time/duration.h"
@@ -133,11 +134,25 @@ static void check_items(const FlowApiCheck *check, Str path, const JsonValue *va
         wrong_type(check, path, value, "an array");
 }
 
+// Which secrets a script uses is to be seen by reading it.
+static void check_secret(const FlowApiCheck *check, Str path, const JsonValue *value) {
+    bool is_text = value->kind == JSON_KIND_STRING;
+    if ((int)value->kind == API_UNKNOWN_VALUE)
+        wrong_value(check, path, value, "write the name of the secret as it is, in quotes");
+    else if (!is_text || !secret_is_name(value->string))
+        wrong_value(check, path, value,
+                    "the name of a secret is a letter, then letters, digits and \"_\", 64 at most");
+}
+
 static void check_object(const FlowApiCheck *check, const FlowApiField *fields, Str path,
                          const JsonValue *object);
 
 void flow_api_check_value(const FlowApiCheck *check, const FlowApiField *field, Str path,
                           const JsonValue *value) {
+    if (field->type == API_SECRET) {
+        check_secret(check, path, value);
+        return;
+    }
     if ((int)value->kind == API_UNKNOWN_VALUE) return;
     if (value->kind == JSON_KIND_NULL && !field->is_required) return; // as if it were not there
     switch (field->type) {
@@ -163,6 +178,7 @@ void flow_api_check_value(const FlowApiCheck *check, const FlowApiField *field, 
             wrong_type(check, path, value, "an object, or a text with a condition");
         break;
     case API_FUNCTION: wrong_type(check, path, value, "a function, as in () => true"); break;
+    case API_SECRET:
     case API_ANY:
     case API_TYPE_COUNT: break;
     }

@@ -23,7 +23,14 @@ function hostTimeout(options) {
 
 function Task_run(name, input, options) {
   hostName(name, "the task's name");
-  return %hostStart(1, name, stringify(input), hostOptions(options, "Task.run"));
+  const text = hostOptions(options, "Task.run");
+  const secrets = %secretPlaces(input);
+  if (secrets === undefined) return %hostStart(1, name, stringify(input), text);
+  return %hostStart(1, name, stringify(input), text, undefined, undefined, undefined, secrets);
+}
+
+function Secret_get(name, options) {
+  return %secretNew(hostName(name, "the secret's name"), hostOptions(options, "Secret.get"));
 }
 
 function Task_all(items) { return promiseCombine(%promiseConstructor(), items, 0); }

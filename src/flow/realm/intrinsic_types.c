@@ -64,7 +64,9 @@ static const IntrinsicType types[] = {
     {"fromSyncMethod", "h"},
     {"fromSyncReact", "ppv"},
     // the host
-    {"hostStart", "WSSSZZZ"},
+    {"hostStart", "WSSSZZZS"},
+    {"secretNew", "SS"},
+    {"secretPlaces", "v"},
     {"hostStartRun", "WSSSZZZ"},
     {"hostEffect", "ESS"},
     {"hostStateGet", "S"},

@@ -52,7 +52,7 @@ typedef enum FlowProtoId { // prototypes and objects C code needs
     PROTO_TIMEOUT_ERROR,
     PROTO_CANCELLED_ERROR,
     PROTO_CHILD_ERROR,
-    PROTO_URL,
+    PROTO_SECRET,
     PROTO_HANDLE, // not a prototype of anything: holds what each handle gets as its own
     PROTO_COUNT
 } FlowProtoId;

@@ -60,6 +60,8 @@ const FlowClassEntry *const flow_realm_classes[] = {
     &flow_class_stream,
     &flow_class_state,
     &flow_class_crypto,
+    &flow_class_secret,
+    &flow_class_secret_value,
     &flow_class_handle,
     NULL,
 };
@@ -75,9 +77,12 @@ const FlowNativeEntry *const flow_realm_globals[] = {
 };
 
 const FlowNativeEntry *const flow_realm_intrinsics[] = {
-    flow_intrinsics_core,       flow_intrinsics_promise,  flow_intrinsics_host,
-    flow_intrinsics_object,     flow_intrinsics_property, flow_intrinsics_array,
-    flow_intrinsics_collection, flow_intrinsics_json,     flow_intrinsics_function,
-    flow_intrinsics_clone,      flow_intrinsics_string,   flow_intrinsics_number,
-    flow_intrinsics_date,       flow_intrinsics_regexp,   NULL,
+    flow_intrinsics_core,       flow_intrinsics_promise,
+    flow_intrinsics_host,       flow_intrinsics_object,
+    flow_intrinsics_property,   flow_intrinsics_array,
+    flow_intrinsics_collection, flow_intrinsics_json,
+    flow_intrinsics_function,   flow_intrinsics_clone,
+    flow_intrinsics_string,     flow_intrinsics_number,
+    flow_intrinsics_date,       flow_intrinsics_regexp,
+    flow_intrinsics_secret,     NULL,
 };

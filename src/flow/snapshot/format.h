@@ -115,7 +115,7 @@ typedef enum SnapshotNodeKind {
     NODE_WEAK_SET,
     NODE_WEAK_REF,
     NODE_ITERATOR,
-    NODE_URL,
+    NODE_SECRET,
     NODE_HOST_OBJECT,
     NODE_KIND_COUNT,
     NODE_KIND_MASK = 0x3F,

@@ -6,6 +6,7 @@
 //        below.
 //   [read-body-2] Reactions, requests, tables and accessors are made here, inside their one owner.
 //   [read-body-3] A dictionary belongs to one object: it changes in place.
+#include "base/secret.h"
 #include "flow/builtin/core.h"
 #include "flow/builtin/objects.h"
 #include "flow/code/opcodes.h"
@@ -311,6 +312,9 @@ static bool slots_are_fine(FlowKind kind, const FlowValue *internal) {
     case KIND_BIGINT_OBJECT: return flow_is_bigint(internal[0]);
     case KIND_REGEXP: return flow_is_string(internal[0]) && flow_is_string(internal[1]);
     case KIND_ITERATOR: return iterator_is_fine(internal);
+    case KIND_SECRET:
+        return flow_is_string(internal[0]) && flow_is_string(internal[1]) &&
+               flow_string_length(flow_as_string(internal[0])) <= SECRET_NAME_MAX;
     default: return true;
     }
 }
@@ -334,6 +338,7 @@ static void read_slot_object(SnapshotReader *r, FlowSlotObject *object) {
         snapshot_require(r, is_plain || is_combinator, "hidden state is no value");
         object->internal[i] = value;
     }
+    if (kind == KIND_SECRET) r->vm->has_secrets = true;
     snapshot_require(r, slots_are_fine(kind, object->internal), "hidden state of a wrong type");
 }
 

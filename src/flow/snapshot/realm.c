@@ -86,7 +86,7 @@ static const uint8_t node_kinds[KIND_COUNT] = {
     [KIND_WEAK_SET] = 1 + NODE_WEAK_SET,
     [KIND_WEAK_REF] = 1 + NODE_WEAK_REF,
     [KIND_ITERATOR] = 1 + NODE_ITERATOR,
-    [KIND_URL] = 1 + NODE_URL,
+    [KIND_SECRET] = 1 + NODE_SECRET,
     [KIND_HOST_OBJECT] = 1 + NODE_HOST_OBJECT,
 };
 
@@ -131,6 +131,7 @@ FlowObject *snapshot_default_proto(const FlowVm *vm, FlowKind kind, const FlowRo
         [KIND_SET] = 1 + PROTO_SET,
         [KIND_WEAK_MAP] = 1 + PROTO_WEAK_MAP,
         [KIND_WEAK_SET] = 1 + PROTO_WEAK_SET,
+        [KIND_SECRET] = 1 + PROTO_SECRET,
     };
     if (kind == KIND_CLOSURE) return vm->realm->protos[closure_proto(routine)];
     uint8_t id = protos[kind];

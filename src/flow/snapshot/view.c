@@ -60,6 +60,7 @@ static void show_object(FlowVm *vm, FlowObject *object, Buf *out) {
         buf_printf(out, "%s(%u)", object->cell.kind == KIND_MAP ? "Map" : "Set", table->live_count);
         return;
     }
+    case KIND_SECRET: flow_secret_mask(vm, object, out); return;
     default: buf_append_cstr(out, flow_describe(vm, flow_from_object(object), text)); return;
     }
 }
@@ -100,6 +101,7 @@ static const char *object_type(const FlowCell *cell) {
     case KIND_REGEXP: return "regexp";
     case KIND_MAP: return "map";
     case KIND_SET: return "set";
+    case KIND_SECRET: return "secret";
     default: return "other";
     }
 }

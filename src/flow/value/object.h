@@ -160,6 +160,9 @@ typedef struct FlowBoundFunction {
     FlowValue arguments[];
 } FlowBoundFunction;
 
+// "[secret NAME]": how a KIND_SECRET shows (builtin/text/secret.c).
+void flow_secret_mask(FlowVm *vm, const FlowObject *secret, Buf *out);
+
 // --- making
 FlowObject *flow_object_new(FlowVm *vm, FlowObject *proto); // KIND_OBJECT
 FlowObject *flow_object_new_sized(FlowVm *vm, FlowObject *proto, uint32_t slot_count);

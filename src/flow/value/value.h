@@ -109,9 +109,9 @@ typedef enum FlowKind {
     KIND_WEAK_MAP,
     KIND_WEAK_SET,
     KIND_WEAK_REF,
-    KIND_ITERATOR, // built-in iterators: which one is in FlowSlotObject.internal[2]
-    KIND_URL,      // spare kinds for built-ins with hidden state
-    KIND_HOST_OBJECT,
+    KIND_ITERATOR,    // built-in iterators: which one is in FlowSlotObject.internal[2]
+    KIND_SECRET,      // Secret.get: internal[0] its name, internal[1] the prefix, both strings
+    KIND_HOST_OBJECT, // for built-ins with hidden state
     KIND_LAST_SLOT_OBJECT = KIND_HOST_OBJECT,
     KIND_COUNT
 } FlowKind;

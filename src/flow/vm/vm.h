@@ -151,6 +151,7 @@ struct FlowVm {
     uint8_t is_cancel_pending; // delivered to the next await that would park
     uint8_t has_looked;        // this turn, at what the script wants to be true
     uint8_t is_in_debt;        // the last turn was preempted with less than no fuel left
+    uint8_t has_secrets;       // Secret.get was called, or a snapshot had one
     uint8_t checks_intrinsics; // prelude code is at work whose state came from a snapshot
     // tables
     FlowAwaitable *awaitables; // pending ones, ascending by id

@@ -10,9 +10,11 @@
 //        closed, or that has called its waiting claims off. Whoever steps back wakes the next. What
 //        was leased while it left is handed back, so that nobody waits for the lease to run out.
 //   [work-4] A claim that waits is watched: one whose client has left does not wait on.
+//   [work-5] Only the answer of a claim has the texts of secrets.
 #include "base/array.h"
 #include "base/text/name.h"
 #include "model/trace.h"
+#include "server/exchange/claim_secrets.h"
 #include "server/exchange/parts.h"
 #include "server/http/connection.h"
 #include "server/http/sleeper.h"
@@ -56,6 +58,7 @@ typedef struct Claim {
     Names queues, names;
     int64_t max, lease_ms;
     bool is_waiting; // and counted as such
+    bool *is_failed; // by task: a secret of it is not set here, so the attempt has failed; or NULL
 } Claim;
 
 static void tasks_are_ready(HubWaiter *waiter) {
@@ -212,7 +215,9 @@ static void end_claim(Claim *claim) {
     json_write_key(json, STR("tasks"));
     json_write_array_begin(json);
     for (size_t i = 0; i < count; i++)
-        render_claimed(exchange, json, &op->out.claim_tasks.tasks[i], &op->out.claim_tasks.runs[i]);
+        if (claim->is_failed == NULL || !claim->is_failed[i])
+            render_claimed(exchange, json, &op->out.claim_tasks.tasks[i],
+                           &op->out.claim_tasks.runs[i]);
     json_write_array_end(json);
     json_write_object_end(json);
     exchange_send(exchange);
@@ -249,6 +254,16 @@ static void hand_back(Exchange *exchange) { // [work-3]
     exchange_submit_all(exchange, requests, count, handed_back);
 }
 
+static void failed_some(Exchange *exchange) { end_claim(exchange->state); }
+
+// [work-5] True: the answer follows when the attempts that lack a secret have been failed.
+static bool fill_secrets(Claim *claim) {
+    Request *failed = NULL;
+    size_t count = claim_secrets_fill(claim->exchange, &failed, &claim->is_failed);
+    if (count > 0) exchange_submit_all(claim->exchange, failed, count, failed_some);
+    return count > 0;
+}
+
 static void claimed(Exchange *exchange) {
     Claim *claim = exchange->state;
     Server *server = exchange->server;
@@ -266,6 +281,7 @@ static void claimed(Exchange *exchange) {
         hand_back(exchange);
         return;
     }
+    if (fill_secrets(claim)) return;
     bool is_over = engine_now_ms(server->engine) >= claim->until_ms;
     if (op->out.claim_tasks.task_count > 0 || is_over || server_is_stopping(server)) {
         end_claim(claim);

@@ -277,11 +277,18 @@ static Status add_places(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, places_sql, diag);
 }
 
+// Version 17. Where secrets belong in the input of a task.
+static Status add_secrets(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, "ALTER TABLE abide_tasks ADD COLUMN \"secrets\" TEXT", diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},      {2, add_schedules},     {3, add_queues},      {4, add_snapshots},
     {5, add_states},      {6, add_ready_counter}, {7, add_tokens},      {8, add_code},
     {9, add_tasks_ended}, {10, add_homes},        {11, add_task_names}, {12, add_retries},
     {13, add_files},      {14, add_phases},       {15, add_rates},      {16, add_places},
+    {17, add_secrets},
 };
 const size_t migration_count = COUNT_OF(migrations);
 

@@ -116,6 +116,7 @@ static void execute_closed(World *world, const char *sql) {
     "ALTER TABLE abide_snapshots DROP COLUMN place;"
 #define WITHOUT_RATES WITHOUT_PLACES "DROP TABLE abide_rates;"
 #define WITHOUT_PHASES                                                                             \
+    "ALTER TABLE abide_tasks DROP COLUMN secrets;"                                                 \
     "DROP INDEX abide_runs_by_phase; ALTER TABLE abide_runs DROP COLUMN phase;"                    \
     "CREATE INDEX abide_runs_by_state ON abide_runs (state);"                                      \
     "DROP INDEX abide_tasks_by_phase; ALTER TABLE abide_tasks DROP COLUMN phase;"                  \

@@ -33,6 +33,25 @@ static void task_is_queued_leased_and_completed(void **state) {
     assert_int_equal(lease_tasks(world, "default", 10)->out.claim_tasks.task_count, 0);
 }
 
+static void places_of_secrets_come_with_every_lease(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("t1");
+    spec.input = STR("[\"[secret A]\"]");
+    spec.secrets = STR("[[\"A\",\"\",0]]");
+    spec.max_attempts = 2;
+    create_task(world, &spec);
+    TaskRow task = lease_one(world, "default");
+    assert_text(task.secrets, "[[\"A\",\"\",0]]");
+    fail_task(world, "t1", task.token, "{\"type\":\"Error\"}");
+    world_reopen(world);
+    task = lease_one(world, "default");
+    assert_text(task.input, "[\"[secret A]\"]");
+    assert_text(task.secrets, "[[\"A\",\"\",0]]");
+    TaskSpec plain = task_of("t2");
+    create_task(world, &plain);
+    assert_true(str_is_null(lease_one(world, "default").secrets));
+}
+
 // What is kept of a leased task in memory is what the store has, whatever its size.
 static void leased_tasks_of_all_sizes_are_known_as_they_are_stored(void **state) {
     World *world = *state;
@@ -880,6 +899,7 @@ static void nonsense_task_specs_are_refused(void **state) {
 int contract_tasks(void) {
     const struct CMUnitTest tests[] = {
         CASE(task_is_queued_leased_and_completed),
+        CASE(places_of_secrets_come_with_every_lease),
         CASE(leased_tasks_of_all_sizes_are_known_as_they_are_stored),
         CASE(task_id_queued_twice_answers_the_first),
         CASE(claim_says_whose_the_tasks_are),

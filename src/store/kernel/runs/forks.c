@@ -100,7 +100,8 @@ static Status task_begin_anew(Kernel *kernel, const TaskRow *task, Str id, Run *
                      .run_timeout_ms = task->run_timeout_ms,
                      .heartbeat_ms = task->heartbeat_ms,
                      .non_retryable = task->non_retryable,
-                     .concurrency_key = task->concurrency_key};
+                     .concurrency_key = task->concurrency_key,
+                     .secrets = task->secrets};
     int64_t key;
     bool is_new;
     return task_create(kernel, &spec, to, &key, &is_new);

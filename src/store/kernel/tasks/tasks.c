@@ -54,6 +54,7 @@ Status task_check_spec(Kernel *kernel, const TaskSpec *spec) {
     TRY(kernel_check_size(kernel, "the queue name", spec->queue, LIMIT_NAME_SIZE));
     TRY(kernel_check_size(kernel, "the concurrency key", spec->concurrency_key, LIMIT_KEY_SIZE));
     TRY(kernel_check_size(kernel, "the input", spec->input, LIMIT_PAYLOAD_SIZE));
+    TRY(kernel_check_size(kernel, "the list of secrets", spec->secrets, LIMIT_PAYLOAD_SIZE));
     TRY(kernel_check_size(kernel, "the list of errors not retried", spec->non_retryable,
                           LIMIT_ERROR_SIZE));
     bool is_good = is_duration(spec->delay_ms) && is_duration(spec->backoff_ms) &&
@@ -99,6 +100,7 @@ static TaskRow task_row_new(Kernel *kernel, const TaskSpec *spec, const Run *run
         .non_retryable = spec->non_retryable,
         .concurrency_key = spec->concurrency_key.len > 0 ? spec->concurrency_key : STR_NULL,
         .input = spec->input,
+        .secrets = spec->secrets,
     };
     if (spec->delay_ms > 0) {
         task.due_at_ms = kernel_now(kernel) + spec->delay_ms;
