@@ -105,7 +105,10 @@ bool tasks_can_claim(const Tasks *self) {
 }
 
 bool tasks_may_ask(const Tasks *self, const Commit *commit) {
-    return self->intake->result_count <= commit->most; // [work-tasks-1]
+    const CoordinatorConfig *config = &self->setup->config;
+    size_t most = (size_t)(config->max_tasks + config->max_active_runs);
+    if (most < commit->most) most = commit->most;
+    return self->intake->result_count <= most; // [work-tasks-1]
 }
 
 void tasks_add_claim(Tasks *self, Commit *commit) {

@@ -1,8 +1,10 @@
 // Tasks: the in-process ones. Claimed in batches, executed by the world, their leases kept alive.
 //
-//   [work-tasks-1] Nothing more is claimed while more results wait to be committed than one batch
-//        takes: that bounds how much there can be. What was done and waits does not count in the
-//        window.
+//   [work-tasks-1] Nothing more is claimed while more results wait to be committed than there may
+//        be runs and tasks under way together, or than one batch takes: that bounds how much there
+//        can be. What was done and waits does not count in the window. A bound of one batch alone
+//        would leave new tasks in the queue whenever more runs are under way than a batch takes,
+//        and a task that was queued costs twice what one does that is leased as it is made.
 //   [work-tasks-2] A task is in the heap of heartbeats while the world has it, and only then.
 #pragma once
 #include "base/containers/heap.h"

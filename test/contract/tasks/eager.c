@@ -278,6 +278,26 @@ static void task_does_not_overtake_those_that_wait(void **state) {
     assert_int_equal(get_task(world, "second").state, TASK_QUEUED);
 }
 
+static void task_is_leased_at_once_behind_those_that_wait_if_there_is_room(void **state) {
+    World *world = *state;
+    TaskSpec spec = task_of("first");
+    create_task(world, &spec);
+    batch_new(world);
+    spec.id = STR("second");
+    add_task(world, &spec);
+    spec.id = STR("third");
+    add_task(world, &spec);
+    Op *op = add_claim(world, 2);
+    op_run(world, op, OK);
+    const TaskRow *claimed = op->out.claim_tasks.tasks;
+    assert_int_equal(op->out.claim_tasks.task_count, 2);
+    assert_text(claimed[0].id, "first");
+    assert_text(claimed[1].id, "second");
+    assert_false(is_leased_at_once(&claimed[0]));
+    assert_true(is_leased_at_once(&claimed[1]));
+    assert_int_equal(get_task(world, "third").state, TASK_QUEUED);
+}
+
 static void claim_takes_no_more_at_once_than_it_asked_for(void **state) {
     World *world = *state;
     batch_new(world);
@@ -389,6 +409,7 @@ int contract_eager(void) {
         CASE(queue_that_limits_what_runs_gives_no_more_at_once),
         CASE(queue_with_a_rate_counts_what_it_gives),
         CASE(task_does_not_overtake_those_that_wait),
+        CASE(task_is_leased_at_once_behind_those_that_wait_if_there_is_room),
         CASE(claim_takes_no_more_at_once_than_it_asked_for),
         CASE(claim_in_the_middle_of_a_batch_takes_nothing_beforehand),
         CASE(refused_claim_leaves_the_task_queued),

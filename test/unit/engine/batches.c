@@ -268,7 +268,8 @@ static void caller_beside_a_herd_of_results_is_in_the_next_batch(void **state) {
     hand_back(engine);
     Call *call = start_run(engine, 0);
     Commit *commit = coordinator_prepare(engine->coordinator);
-    assert_int_equal(commit->batch.count, LIMIT_BATCH_OPS);
+    // A place may be kept for a claim of what the others queue.
+    assert_in_range(commit->batch.count, LIMIT_BATCH_OPS - 1, LIMIT_BATCH_OPS);
     commit_batch(engine, commit);
     assert_int_equal(call->answer_count, 1);
     engine->is_held = false;

@@ -7,9 +7,10 @@
 //        hold back is not looked at.
 //   [claims-5] A batch that ends with an eager claim hands its new tasks to that claim at once,
 //        which costs one insert instead of an insert, a look and an update. Only where the claim
-//        would have found them all the same: it asks for that name and queue and has room, the task
-//        is not delayed and has no concurrency key, and its queue is not paused, has no limits and
-//        nobody who waits. Any other task is queued, and the claim looks for it in its turn.
+//        would have found them all the same: it asks for that name and queue and has room for all
+//        that wait besides, the task is not delayed and has no concurrency key, and its queue is
+//        not paused and has no limits. Any other task is queued, and the claim looks for it in its
+//        turn. Those that waited are answered before those that were leased as they were made.
 //
 // Not here: what a worker says (tasks/tasks.c).
 #include "store/kernel/operations.h"
@@ -223,13 +224,25 @@ static Status claim_from_queues(Kernel *kernel, Op *op) {
     return OK;
 }
 
+static void put_new_last(Kernel *kernel, Op *op, size_t new_count) { // [claims-5]
+    TaskRow *tasks = op->out.claim_tasks.tasks;
+    size_t waited_count = op->out.claim_tasks.task_count - new_count;
+    if (new_count == 0 || waited_count == 0) return;
+    TaskRow *newer = ARENA_ARRAY(&kernel->scratch, TaskRow, new_count);
+    memcpy(newer, tasks, new_count * sizeof(TaskRow));
+    memmove(tasks, tasks + new_count, waited_count * sizeof(TaskRow));
+    memcpy(tasks + waited_count, newer, new_count * sizeof(TaskRow));
+}
+
 Status apply_claim_tasks(Kernel *kernel, Op *op) {
     if (!claim_is_good(op)) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_CLAIM",
                              "a claim names at least one queue and asks for at least one task");
     }
     TRY(kernel_check_size(kernel, "the worker name", op->in.claim_tasks.worker, LIMIT_NAME_SIZE));
+    size_t new_count = op->out.claim_tasks.task_count; // leased as they were made
     TRY(claim_from_queues(kernel, op));
+    put_new_last(kernel, op, new_count);
     return name_runs(kernel, op);
 }
 
@@ -253,17 +266,22 @@ static bool claim_has_queue(const Op *op, Str name) {
 }
 
 static bool queue_is_open(const QueueRow *queue) {
-    return !queue->is_paused && queue->max_running == 0 && queue->rate_count == 0 &&
-           queue->queued_count == 0;
+    return !queue->is_paused && queue->max_running == 0 && queue->rate_count == 0;
+}
+
+// For one more, behind all that wait.
+static bool claim_has_room(const Kernel *kernel, const Op *op) {
+    int64_t waiting_count = kernel->counters[COUNTER_TASKS_FIRST + TASK_QUEUED];
+    return (int64_t)op->out.claim_tasks.task_count + waiting_count < claim_max(op);
 }
 
 Status task_lease_new(Kernel *kernel, TaskRow *task, bool *ret_is_leased) {
     Op *claim = kernel->eager;
     CachedQueue *queue;
     *ret_is_leased = false;
-    bool is_wanted = claim && (int64_t)claim->out.claim_tasks.task_count < claim_max(claim) &&
-                     task->claim_rank > 0 && str_is_null(task->concurrency_key) &&
-                     claim_has_queue(claim, task->queue) && task_is_wanted(kernel, claim, task);
+    bool is_wanted = claim && claim_has_room(kernel, claim) && task->claim_rank > 0 &&
+                     str_is_null(task->concurrency_key) && claim_has_queue(claim, task->queue) &&
+                     task_is_wanted(kernel, claim, task);
     if (!is_wanted) return OK;
     TRY(queue_load(kernel, task->queue, &queue));
     if (!queue_is_open(&queue->row)) return OK;
