@@ -28,7 +28,7 @@ HAS_SIZE(turn, 104);
 HAS_SIZE(create_task, 16);
 HAS_SIZE(claim_tasks, 48);
 HAS_SIZE(heartbeat, 1);
-HAS_SIZE(complete_task, 56);
+HAS_SIZE(complete_task, 80);
 HAS_SIZE(fail_task, 72);
 HAS_SIZE(publish, 16);
 HAS_SIZE(signal, 2);

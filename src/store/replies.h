@@ -132,6 +132,9 @@ typedef struct OpOut {
         } heartbeat;
         struct {
             TaskAttempt attempt;
+            int64_t woken_run;   // it woke its run, for this node and with one entry: the run's
+            int64_t woken_epoch; // key, its claim, and the number of
+            int64_t woken_seq;   // the entry; 0 = it did not
         } complete_task;
         struct {
             bool is_retried;

@@ -148,8 +148,12 @@ typedef struct TurnCommit {
     Str snapshot;  // flow runs
     int64_t place; // where that stands (model/place.h)
     int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none
-    bool is_kept;    // NEXT_SUSPEND: the node keeps the parked run in memory; what wakes it is left
-                     // to it for a while (nodes/affinity.c)
+    bool is_kept; // NEXT_SUSPEND: the node keeps the parked run in memory; what wakes it is left
+                  // to it for a while (nodes/affinity.c)
+    int64_t foreseen_seq; // not 0: it was executed before what woke the run was committed, which is
+                          // the completion of a task right before it in the batch. Refused
+                          // (ERR_FENCED) unless that has woken the run for this claim, with one
+                          // entry of this number and nothing else
     bool is_attempt; // NEXT_CONTINUE: nothing was done yet; the run, which has lost executions, is
                      // about to be executed again. Any other turn says that it got on
     Str result;

@@ -655,6 +655,7 @@ int main(void) {
     failed += contract_queues();
     failed += contract_eager();
     failed += contract_places();
+    failed += contract_foreseen();
     failed += contract_repair();
     failed += contract_move();
     failed += contract_rewind();

@@ -249,6 +249,7 @@ static void put_turn_question(Buf *text, const TurnCommit *turn) {
     put(text, "epoch", turn->epoch);
     buf_printf(text, " next=%s", names[turn->next]);
     put(text, "retry_at", turn->retry_at_ms);
+    put(text, "foreseen", turn->foreseen_seq);
     put_str(text, "snapshot", turn->snapshot);
     put(text, "place", turn->place);
     for (size_t i = 0; i < turn->log_count; i++) put_row(text, TABLE_LOG, &turn->log[i]);

@@ -70,7 +70,7 @@ Commit *commits_get(Commits *self, WorkflowSet *executes) {
 
 void commits_put(Commits *self, Commit *commit) {
     vec_clear(&commit->items);
-    commit->made_tasks = 0;
+    commit->made_tasks = commit->foreseen_count = 0;
     workflow_set_release(commit->executes);
     commit->executes = NULL;
     arena_reset(&commit->arena);

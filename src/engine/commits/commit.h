@@ -30,6 +30,7 @@ typedef struct Commit {
     size_t most;           // operations it may have
     uint64_t began_ns;     // when it was gathered (monotonic)
     size_t made_tasks;     // that its operations queue
+    size_t foreseen_count; // runs that it wakes and parks again (coordinator/foresee.c)
     WorkflowSet *executes; // what the batch refers to
 } Commit;
 

@@ -16,8 +16,10 @@ void intake_init(Intake *self) {
 
 void intake_done(Intake *self) {
     ASSERT(!intake_is_waited_for(self));
-    for (Execution *execution; (execution = intake_take_result(self)) != NULL;)
+    for (Execution *execution; (execution = intake_take_result(self)) != NULL;) {
+        if (execution->cause != NULL) execution_free(execution->cause); // they wait together
         execution_free(execution);
+    }
 }
 
 static void add(List *queue, List *node, IntakeEnd end) {
@@ -63,10 +65,15 @@ Request *intake_take_either(Intake *self) {
 
 void intake_add_result(Intake *self, Execution *execution, IntakeEnd end) {
     add(&self->results, &execution->link, end);
-    self->result_count++;
+    self->result_count += intake_places(execution);
 }
 
 Execution *intake_take_result(Intake *self) {
-    List *node = take(&self->results, &self->result_count);
-    return node != NULL ? container_of(node, Execution, link) : NULL;
+    List *node = list_first(&self->results);
+    ASSERT((node == NULL) == (self->result_count == 0));
+    if (node == NULL) return NULL;
+    list_remove(node);
+    Execution *execution = container_of(node, Execution, link);
+    self->result_count -= intake_places(execution);
+    return execution;
 }

@@ -16,8 +16,8 @@ typedef struct Intake {
     size_t request_count;
     List reports; // requests, too
     size_t report_count;
-    List results; // Executions whose output is to be committed
-    size_t result_count;
+    List results;        // Executions whose output is to be committed
+    size_t result_count; // places they need in a batch
 } Intake;
 
 void intake_init(Intake *self);
@@ -27,6 +27,10 @@ void intake_add_request(Intake *self, Request *request, IntakeEnd end);
 Request *intake_take_request(Intake *self); // NULL = there is none
 Request *intake_take_report(Intake *self);  // NULL = there is none
 Request *intake_take_either(Intake *self);  // NULL = there is neither
+// How many operations it takes to commit it: a turn that was foreseen brings its cause along.
+static inline size_t intake_places(const Execution *execution) {
+    return execution->cause != NULL ? 2 : 1;
+}
 void intake_add_result(Intake *self, Execution *execution, IntakeEnd end);
 Execution *intake_take_result(Intake *self); // NULL = there is none
 // Somebody outside waits for an answer.

@@ -43,13 +43,13 @@ static void apply_swept(Coordinator *c, const Op *op) {
     c->due.is_stale = true; // a node that is gone may have been the only one to know
 }
 
-static void apply_own(Coordinator *c, const Op *op) {
+static void apply_own(Coordinator *c, const Commit *commit, const Op *op) {
     if (op->out.status != OK) own_work_refused(&c->own, op);
     switch (op->kind) {
     case OP_RENEW: apply_renewed(c, op); break;
     case OP_FIRE_DUE: apply_fired(c, op); break;
     case OP_CLAIM: apply_claimed(c, op); break;
-    case OP_CLAIM_TASKS: tasks_apply_claimed(&c->tasks, op); break;
+    case OP_CLAIM_TASKS: tasks_apply_claimed(&c->tasks, op, commit->made_tasks); break;
     case OP_HEARTBEAT_TASK: tasks_apply_heartbeat(&c->tasks, op); break;
     case OP_NOTE_RELEASED: idle_apply(&c->idle, op); break;
     case OP_SWEEP: apply_swept(c, op); break;
@@ -107,7 +107,7 @@ void apply_commit(Coordinator *c, Commit *commit) {
     for (size_t i = 0; i < commit->items.count; i++) {
         CommitItem *item = &commit->items.data[i];
         if (item->request != NULL) apply_request(c, item->request);
-        else if (item->execution == NULL) apply_own(c, item->op);
+        else if (item->execution == NULL) apply_own(c, commit, item->op);
     }
 }
 

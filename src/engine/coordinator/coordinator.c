@@ -158,8 +158,12 @@ void coordinator_submit(Coordinator *c, Request *request) {
 
 void coordinator_executed(Coordinator *c, Execution *execution) {
     executions_came_back(&c->executions, execution);
-    if (execution->kind == EXECUTE_TASK) tasks_came_back(&c->tasks, execution);
-    else dispatch_came_back(c, execution);
+    if (execution->kind == EXECUTE_RUN) {
+        dispatch_came_back(c, execution);
+        return;
+    }
+    tasks_came_back(&c->tasks, execution);
+    if (!foresee_turn(c, execution)) intake_add_result(&c->intake, execution, INTAKE_BACK);
 }
 
 void coordinator_await(Coordinator *c, Await *await) { awaits_add(&c->awaits, await); }

@@ -11,7 +11,7 @@
 #include "engine/coordinator/internal.h"
 #include "json/write.h"
 
-static Execution *execution_of(Coordinator *c, ResidentRun *run) {
+Execution *dispatch_begin(Coordinator *c, ResidentRun *run) {
     Execution *execution = executions_get(&c->executions, EXECUTE_RUN);
     execution->run = run->key;
     execution->epoch = run->epoch;
@@ -24,7 +24,7 @@ static Execution *execution_of(Coordinator *c, ResidentRun *run) {
 // The run cannot be executed at all: it is held with the reason instead of being tried for ever,
 // and goes on from where it is once that is mended.
 static void pause_unexecuted(Coordinator *c, ResidentRun *run, const Diag *diag) {
-    Execution *execution = execution_of(c, run);
+    Execution *execution = dispatch_begin(c, run);
     flow_runner_drop(execution->view.machine);
     execution->view.machine = NULL;
     execution->output.next = NEXT_PAUSE;
@@ -92,7 +92,7 @@ static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule
         begin_again(c, run);
         return;
     }
-    Execution *execution = execution_of(c, run);
+    Execution *execution = dispatch_begin(c, run);
     execution->runner = runner;
     execution->is_remote = run->kind == RUN_CODE;
     execution->view.module = module != NULL ? flow_module_retain(module) : NULL;
@@ -209,6 +209,7 @@ static bool go_on(Coordinator *c, Execution *execution) {
 void dispatch_came_back(Coordinator *c, Execution *execution) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_EXECUTING); // [coordinator-3]
+    if (execution->cause != NULL && !foresee_came_back(c, execution, run)) return;
     const TurnOutput *output = &execution->output;
     bool is_cut_short =
         output->is_preempted &&

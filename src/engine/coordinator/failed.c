@@ -178,6 +178,8 @@ static void take_apart(Coordinator *c, Commit *commit) {
         if (item->request != NULL) {
             idle_undo(&c->idle, item->op);
             intake_add_request(&c->intake, item->request, end);
+        } else if (item->execution != NULL && item->execution->cause != NULL) {
+            (void)foresee_drop(c, item->execution); // the task has a place of its own
         } else if (item->execution != NULL) {
             intake_add_result(&c->intake, item->execution, end);
         } else {

@@ -45,16 +45,30 @@ static void add_leases(Coordinator *c, Commit *commit) {
     if (coordinator_is_executing(c)) tasks_add_heartbeats(&c->tasks, commit);
 }
 
+static void add_result(Coordinator *c, Commit *commit, Execution *execution) {
+    if (execution->kind == EXECUTE_TASK) {
+        tasks_fill_result(execution, commit);
+    } else if (execution->cause != NULL) {
+        foresee_fill(c, execution, commit);
+    } else {
+        Op *op = commit_add_result(commit, OP_COMMIT_TURN, execution);
+        turns_fill(c, execution, &op->in.turn);
+        commit->made_tasks += op->in.turn.task_count;
+    }
+}
+
 static void add_results(Coordinator *c, Commit *commit, size_t count) {
-    for (; count > 0; count--) {
+    size_t left = count;
+    while (left > 0 && c->intake.result_count > 0) {
         Execution *execution = intake_take_result(&c->intake);
-        if (execution->kind == EXECUTE_TASK) {
-            tasks_fill_result(execution, commit);
-        } else {
-            Op *op = commit_add_result(commit, OP_COMMIT_TURN, execution);
-            turns_fill(c, execution, &op->in.turn);
-            commit->made_tasks += op->in.turn.task_count;
+        bool is_too_large = intake_places(execution) > left;
+        if (is_too_large && left < count) { // it gets a place in the next one
+            intake_add_result(&c->intake, execution, INTAKE_FRONT);
+            return;
         }
+        if (is_too_large) execution = foresee_drop(c, execution); // or it might never fit
+        left -= intake_places(execution);
+        add_result(c, commit, execution);
     }
 }
 
@@ -95,6 +109,8 @@ Commit *gather(Coordinator *c) {
         return NULL;
     }
     commits_sign(&c->commits, commit);
-    commit->batch.claim_max = is_executing ? own_work_runs_room(&c->own) : 0;
+    // Runs that are woken and parked again count as under way already.
+    commit->batch.claim_max = (int64_t)commit->foreseen_count;
+    if (is_executing) commit->batch.claim_max += own_work_runs_room(&c->own);
     return commits_hand_out(&c->commits, commit);
 }

@@ -85,6 +85,22 @@ void dispatch_runs(Coordinator *c);
 // The world is done with a turn.
 void dispatch_came_back(Coordinator *c, Execution *execution);
 
+// An execution of the run, which has left its phase or is about to.
+Execution *dispatch_begin(Coordinator *c, ResidentRun *run);
+
+// ---- foresee.c ----
+// The task came back with a result: if that is all its run waits for, and the run is in memory, the
+// run goes on at once and the result is committed with that turn. False = it is to be committed.
+bool foresee_turn(Coordinator *c, Execution *task);
+// The turn came back. False = it does not count, and was dropped; the result is committed alone.
+bool foresee_came_back(Coordinator *c, Execution *turn, const ResidentRun *run);
+// Drops a turn; answers the task, whose result is yet to be committed.
+Execution *foresee_drop(Coordinator *c, Execution *turn);
+// What was foreseen of the run did not come to pass.
+void foresee_forget(Coordinator *c, ResidentRun *run);
+// Adds the two operations of such a turn.
+void foresee_fill(const Coordinator *c, Execution *turn, Commit *commit);
+
 // ---- failed.c ----
 // A commit did not answer OK: sorts out who is told and what is tried again.
 void failed_commit(Coordinator *c, Commit *commit, Status status, const Diag *diag);

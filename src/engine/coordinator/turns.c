@@ -215,8 +215,12 @@ void turns_refused(Coordinator *c, Execution *execution, Status status, const Di
 void turns_apply(Coordinator *c, Execution *execution, const Op *op) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_COMMITTING);
+    bool is_foreseen = execution->cause != NULL;
+    execution->cause = NULL; // its own operation has been answered
     switch (op->out.status) {
     case OK:
+        if (is_foreseen)
+            world_tell(c->setup.world, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
         apply_committed(c, run, execution, op);
         execution_tell(execution, &(TurnVerdict){.state = op->out.turn.state,
                                                  .last_seq = op->out.turn.last_seq});
@@ -234,7 +238,9 @@ void turns_apply(Coordinator *c, Execution *execution, const Op *op) {
     case ERR_TERMINAL:
     case ERR_NOT_FOUND:
         execution_tell(execution, &(TurnVerdict){.status = op->out.status, .diag = op->out.diag});
-        if (!resident_has_claim(run, execution->epoch)) { // it may be ours under a newer epoch
+        if (is_foreseen) {
+            foresee_forget(c, run);
+        } else if (!resident_has_claim(run, execution->epoch)) { // it may be ours under a newer one
             run->is_stale = true;
             residents_move(&c->residents, run, PHASE_READY);
         } else {

@@ -63,8 +63,16 @@ static void schedule(Idle *self, ResidentRun *run) {
         residents_schedule(self->residents, run, run->parked_at_ms + run->idle_timeout_ms);
 }
 
+static int64_t awaited_task(const ResidentRun *run, const WaitSet *waits) {
+    const WaitItem *item = waits->items;
+    bool is_task = run->kind == RUN_FLOW && waits->count == 1 && item->kind == WAIT_TASK &&
+                   item->group == 0 && item->deadline_at_ms == 0;
+    return is_task ? item->position : NO_POSITION;
+}
+
 void idle_parked(Idle *self, ResidentRun *run, const TurnOutput *output) {
     bool is_quiet = wait_set_is_quiet(&output->waits);
+    run->awaited_task = awaited_task(run, &output->waits);
     run->parked_at_ms = env_now_ms(self->setup->env);
     run->has_work = !is_quiet;
     run->idle_timeout_ms = is_quiet ? timeout_of(self, run->workflow, output->idle_timeout_ms)

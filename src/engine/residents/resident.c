@@ -48,6 +48,7 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
     run->attempts = run_lost(row);
     run->is_attempt = run_is_attempt_noted(row);
     run->retries = row->retries;
+    run->awaited_task = NO_POSITION;
     run->started_at_ms = row->started_at_ms;
     run->kind = row->kind;
     run->definition = row->definition;

@@ -51,6 +51,8 @@ typedef struct ResidentRun {
     bool is_stale;           // memory may be behind the store: load before the next turn
     VEC(LogRow) checkpoints; // [p] = the one at position p; name and data are owned
     int64_t last_seq;        // of the log as of the last commit: tells whether this is all
+    int64_t awaited_task;    // position of the task that is all a parked script waits for, or
+                             // NO_POSITION
     int64_t next_attempts;   // failed attempts of the step at the next position
     size_t size;             // bytes, about
     size_t machine_size;     // of these, the VM's

@@ -3,7 +3,7 @@
 // It knows nothing of tasks: only how many there are. So how claims follow the load can be read
 // and tested in one place.
 //
-// Invariants [task-window-1], [task-window-2] are in task_window.h.
+// Invariants [task-window-1]-[task-window-3] are in task_window.h.
 //
 // Not here: the claims themselves (tasks.c).
 #include "engine/work/task_window.h"
@@ -45,6 +45,10 @@ static void subtract(TaskWindow *self, int64_t asked) {
 
 void task_window_answered(TaskWindow *self, const TaskClaimAnswer *answer) {
     subtract(self, answer->asked);
+    if (answer->asked == answer->made && answer->count == answer->asked) { // [task-window-3]
+        self->was_too_few = self->has_tasks;
+        return;
+    }
     // One that was cut short comes further the next time only if it got something out of the way.
     bool has_all = answer->count == answer->asked;
     self->was_too_few = has_all || (answer->is_cut && answer->count > 0);

@@ -6,6 +6,9 @@
 //        batches, and long ones are left to whoever has a thread for them.
 //   [task-window-2] `running` and `asked` are together never more than the window was when they
 //        were asked for: a claim asks for no more than there is room.
+//   [task-window-3] A claim that asked for just what its batch made, and got it, has not learned
+//        whether others wait: what was known of them stays. So a run that does one task after the
+//        other costs no claims in vain.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +26,7 @@ typedef struct TaskWindow {
 
 typedef struct TaskClaimAnswer {
     int64_t asked;
+    int64_t made;  // how many the batch itself queued
     int64_t count; // how many came
     bool is_cut;   // the store stopped looking before the end
 } TaskClaimAnswer;

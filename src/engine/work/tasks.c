@@ -159,7 +159,7 @@ static void execute_task(Tasks *self, const TaskRow *row, const TaskRun *run) {
     executions_hand_out(self->executions, execution);
 }
 
-void tasks_apply_claimed(Tasks *self, const Op *op) {
+void tasks_apply_claimed(Tasks *self, const Op *op, size_t made_count) {
     if (op->out.status != OK) {
         task_window_forget(&self->window, op->in.claim_tasks.max);
         return;
@@ -168,6 +168,7 @@ void tasks_apply_claimed(Tasks *self, const Op *op) {
     for (size_t i = 0; i < count; i++)
         execute_task(self, &op->out.claim_tasks.tasks[i], &op->out.claim_tasks.runs[i]);
     TaskClaimAnswer answer = {.asked = op->in.claim_tasks.max,
+                              .made = (int64_t)made_count,
                               .count = (int64_t)count,
                               .is_cut = op->out.claim_tasks.is_cut};
     task_window_answered(&self->window, &answer);
@@ -184,7 +185,6 @@ void tasks_forget_claims(Tasks *self, const Commit *commit) {
 void tasks_came_back(Tasks *self, Execution *execution) {
     task_window_ended(&self->window);
     heap_remove(&self->heartbeats, &execution->heartbeat);
-    intake_add_result(self->intake, execution, INTAKE_BACK);
 }
 
 void tasks_fill_result(Execution *execution, Commit *commit) {

@@ -44,12 +44,13 @@ int64_t tasks_next_heartbeat_ms(const Tasks *self); // NEVER_MS = none executes
 // while there are more than found room.
 bool tasks_release(Tasks *self, Commit *commit);
 
-void tasks_apply_claimed(Tasks *self, const Op *op);
+// `made_count`: how many tasks the batch of the claim queued.
+void tasks_apply_claimed(Tasks *self, const Op *op, size_t made_count);
 // A commit whose answers will not come: what it claimed is left to its leases.
 void tasks_forget_claims(Tasks *self, const Commit *commit);
 void tasks_apply_heartbeat(Tasks *self, const Op *op);
 
-// The world is done with it.
+// The world is done with it; its result is the caller's.
 void tasks_came_back(Tasks *self, Execution *execution);
 void tasks_fill_result(Execution *execution, Commit *commit);
 void tasks_apply_result(Tasks *self, Execution *execution, const Op *op);

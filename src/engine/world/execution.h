@@ -30,12 +30,15 @@ typedef struct Execution {
     Runner *runner;
     RunView view;
     TurnOutput output;
-    bool is_repaired;    // its output was replaced because the store refused the first one
-    bool is_reloaded;    // the run had to be brought back for it: its commit says so
-    bool is_attempt;     // nothing was executed yet: see TurnCommit
-    int64_t slice_count; // preemptions so far
-    bool is_undone;      // set by the world: it was given back without having been performed
-    bool is_remote;      // another process executes it (RUN_CODE)
+    bool is_repaired;        // its output was replaced because the store refused the first one
+    bool is_reloaded;        // the run had to be brought back for it: its commit says so
+    bool is_attempt;         // nothing was executed yet: see TurnCommit
+    struct Execution *cause; // the task whose result it was executed for before that is committed;
+                             // NULL = the run was woken before (coordinator/foresee.c)
+    int64_t foreseen_seq;    // see TurnCommit
+    int64_t slice_count;     // preemptions so far
+    bool is_undone;          // set by the world: it was given back without having been performed
+    bool is_remote;          // another process executes it (RUN_CODE)
     // Who executed it is told once, on the coordinator's thread; NULL = nobody wants to know.
     void (*tell)(void *context, const TurnVerdict *verdict);
     void *tell_context;

@@ -37,6 +37,13 @@ typedef struct Damage {
     Str message; // both live in the batch's arena
 } Damage;
 
+// A run whose row is not written yet (runs/held.h).
+typedef struct HeldRow {
+    int64_t run;      // key; 0 = none
+    uint64_t changes; // columns that are yet to be written; 0 = none
+    RunRow row;       // their values; its texts are null
+} HeldRow;
+
 typedef struct Kernel {
     Store base;
     StoreOps ops;
@@ -45,6 +52,8 @@ typedef struct Kernel {
     StoreConfig config; // defaults filled in
     Batch *batch;       // the one being applied
     Op *op;             // the operation being applied
+    const Op *last_op;  // the one before it in the batch, or NULL
+    const Op *next_op;  // the one behind it, or NULL
     Op *eager;          // a claim of this batch that takes tasks as they are made, or NULL
     Arena scratch;      // [kernel-internal-5]
     Diag rows_diag;     // text of the last failed row verb
@@ -58,6 +67,7 @@ typedef struct Kernel {
     int64_t saved_counters[COUNTER_COUNT]; // as before the batch
     uint64_t stored_counters;              // bit per counter that has a row
     RunCache runs;
+    HeldRow held;
     TaskCache tasks;
     TopicCache topics;
     QueueCache queues;
@@ -88,6 +98,7 @@ MUST_CHECK Status kernel_update(Kernel *kernel, TableNumber table, const void *b
 MUST_CHECK Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row,
                                         uint64_t changes);
 MUST_CHECK Status kernel_remove(Kernel *kernel, TableNumber table, const void *key_row);
+MUST_CHECK Status kernel_write_held(Kernel *kernel); // [held-2] of runs/held.h
 MUST_CHECK Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, size_t *ret_count);
 // The same for rows whose key is one number, a page at a time: the scan goes on behind what was
 // found, and its limit is 0 once there is no more.

@@ -30,7 +30,15 @@ Status kernel_refuse(Kernel *kernel, Status status, const char *code, const char
     return diag_set(&kernel->op->out.diag, status, code, "%s", message);
 }
 
+Status kernel_write_held(Kernel *kernel) {
+    uint64_t changes = kernel->held.changes;
+    if (changes == 0) return OK;
+    kernel->held.changes = 0;
+    return kernel_update_columns(kernel, TABLE_RUNS, &kernel->held.row, changes);
+}
+
 Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row, void *ret_row) {
+    if (table == TABLE_RUNS) TRY(kernel_write_held(kernel));
     Status status = rows_get(kernel->writer, table, key_row, &kernel->scratch, ret_row);
     return status == OK || status == ERR_NOT_FOUND ? status : note_failure(kernel, status);
 }
@@ -80,6 +88,7 @@ Status kernel_remove(Kernel *kernel, TableNumber table, const void *key_row) {
 
 Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, size_t *ret_count) {
     ASSERT(scan->limit > 0);
+    if (scan->table == TABLE_RUNS) TRY(kernel_write_held(kernel));
     Status status = rows_scan(kernel->writer, scan, &kernel->scratch, ret_rows, ret_count);
     return status == OK ? OK : note_failure(kernel, status);
 }

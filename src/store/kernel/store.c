@@ -19,6 +19,7 @@
 #include "store/kernel/nodes/nodes.h"
 #include "store/kernel/operations.h"
 #include "store/kernel/quarantine.h"
+#include "store/kernel/runs/held.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/schedules/schedules.h"
 #include "store/kernel/tasks/queues.h"
@@ -184,12 +185,15 @@ static Status batch_apply(Kernel *kernel) {
         ASSERT(op->kind > 0 && op->kind < OP_KIND_COUNT);
         int64_t write_count = kernel->write_count;
         arena_reset(&kernel->scratch);
+        kernel->last_op = i > 0 ? batch->ops[i - 1] : NULL;
+        kernel->next_op = i + 1 < batch->count ? batch->ops[i + 1] : NULL;
         kernel->op = op;
         kernel->fresh_after = kernel->counters[COUNTER_NEXT_KEY];
         diag_clear(&op->out.diag);
         op->out.status = appliers[op->kind](kernel, op);
         if (kernel->failure != OK) return kernel->failure;
         ASSERT(op->out.status == OK || kernel->write_count == write_count); // [kernel-2]
+        TRY(held_end_op(kernel));
     }
     TRY(ready_settle(kernel));
     TRY(queues_store(kernel));
@@ -290,6 +294,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantin
     if (status == OK) status = mark_check(kernel, ERR_UNAVAILABLE, &kernel->rows_diag);
     memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
     run_cache_begin(&kernel->runs);
+    kernel->held = (HeldRow){0};
     wait_cache_begin(&kernel->waits);
     uint64_t stored_counters = kernel->stored_counters;
     if (status == OK)

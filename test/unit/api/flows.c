@@ -236,6 +236,23 @@ static void a_hundred_completions_do_not_make_a_hundred_turns(void **state) {
     assert_true(stats.turns < 60);
 }
 
+static void a_result_and_the_turn_it_enables_share_a_commit(void **state) {
+    enum { TASKS = 50 };
+    Fixture *fixture = *state;
+    abide_stats before, after;
+    deploy(fixture, "main",
+           "let sum = 0\n"
+           "for (let i = 0; i < 50; i++) sum += await Task.run('double', i)\n"
+           "return sum");
+    assert_int_equal(abide_get_stats(fixture->engine, &before, NULL), ABIDE_OK);
+    start(fixture, "main", "r", NULL);
+    expect_result(fixture, "r", ABIDE_OK, "2450");
+    assert_int_equal(abide_get_stats(fixture->engine, &after, NULL), ABIDE_OK);
+    assert_int_equal(after.turns - before.turns, TASKS + 1);
+    assert_true(after.commits - before.commits < 3 * TASKS / 2); // two for each task otherwise
+    assert_int_equal(atomic_load(&call_count), TASKS);
+}
+
 static void a_parked_script_survives_a_restart(void **state) { // P1
     Fixture *fixture = *state;
     if (test_backend_is("memory")) return; // nothing to survive in
@@ -368,6 +385,7 @@ int main(void) {
         TEST(a_script_with_errors_is_not_deployed),
         TEST(what_cannot_work_is_not_deployed_and_warnings_are_told),
         TEST(a_hundred_completions_do_not_make_a_hundred_turns),
+        TEST(a_result_and_the_turn_it_enables_share_a_commit),
         TEST(a_parked_script_survives_a_restart),
         TEST(what_was_deployed_before_the_check_goes_on),
         TEST(tasks_not_begun_at_shutdown_keep_their_attempt),

@@ -29,8 +29,27 @@ static void without_waiting_tasks_only_made_ones_are_asked_for(void **state) {
     (void)state;
     TaskWindow window = window_of(16, 64);
     assert_int_equal(task_window_ask(&window, 4, 1000), 4);
-    answer(&window, 4, 4);
+    task_window_answered(&window, &(TaskClaimAnswer){.asked = 4, .made = 4, .count = 4});
+    assert_false(window.has_tasks); // it says nothing of others
+}
+
+static void claim_of_others_that_got_all_wants_another(void **state) {
+    (void)state;
+    TaskWindow window = window_of(16, 64);
+    task_window_note_tasks(&window);
+    int64_t asked = task_window_ask(&window, 4, 1000);
+    assert_int_equal(asked, 10);
+    answer(&window, asked, asked);
     assert_true(window.has_tasks); // it got all it asked for: there may be more
+}
+
+static void tasks_that_wait_are_not_forgotten_for_lack_of_room(void **state) {
+    (void)state;
+    TaskWindow window = window_of(4, 16);
+    task_window_note_tasks(&window);
+    assert_int_equal(task_window_ask(&window, 4, 1000), 4);
+    task_window_answered(&window, &(TaskClaimAnswer){.asked = 4, .made = 4, .count = 4});
+    assert_true(window.has_tasks);
 }
 
 static void window_doubles_when_half_was_done_and_more_is_there(void **state) {
@@ -100,6 +119,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_asks_for_what_it_makes_and_half_of_the_rest),
         cmocka_unit_test(without_waiting_tasks_only_made_ones_are_asked_for),
+        cmocka_unit_test(claim_of_others_that_got_all_wants_another),
+        cmocka_unit_test(tasks_that_wait_are_not_forgotten_for_lack_of_room),
         cmocka_unit_test(window_doubles_when_half_was_done_and_more_is_there),
         cmocka_unit_test(window_that_shrinks_has_no_room_rather_than_less),
         cmocka_unit_test(word_that_comes_during_a_claim_wants_another),

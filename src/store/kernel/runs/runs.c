@@ -27,6 +27,7 @@
 #include "store/kernel/events/events.h"
 #include "store/kernel/nodes/nodes.h"
 #include "store/kernel/quarantine.h"
+#include "store/kernel/runs/held.h"
 
 static void run_set_loaded(Run *run, const RunRow *row, const RunFacts *facts) {
     run->before = *row;
@@ -126,12 +127,14 @@ Status run_store(Kernel *kernel, Run *run) {
         kernel_count(kernel, COUNTER_RUNS_READY,
                      run_is_ready(&run->row) - run_is_ready(&run->before)); // [runs-1]
         TRY(places_note(kernel, &run->before, &run->row));                  // [runs-1]
-        TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
         if (run->row.due_at_ms != run->before.due_at_ms) {
             kernel_note_due(kernel, run->row.due_at_ms);
         }
     }
+    changes |= held_take(kernel, run->row.key);
     run_cache_write(&kernel->runs, &run->row, &run->facts);
+    if (!held_put(kernel, &run->row, changes))
+        TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
     if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT; // [cache-4]
     run->before = run->row;
     return OK;

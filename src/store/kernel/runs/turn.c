@@ -9,6 +9,8 @@
 //   [turn-4] A run that was asked to end ends CANCELLED, whatever its last turn says.
 //   [turn-5] Checkpoints of earlier incarnations stand before input_seq or have position -1, so
 //        looking for checkpoints begins at input_seq.
+//   [turn-6] A turn that was foreseen counts only if the operation before it woke the run, with
+//        that one entry and for this very claim: then the turn knew all that the log holds.
 //
 // Not here: parking (waits/wait.c), endings (runs/end.c), further attempts (runs/retry.c).
 #include "base/assert.h"
@@ -37,6 +39,19 @@ static Status claim_require(Kernel *kernel, int64_t key, int64_t epoch, Run *ret
     return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
                          "the claim on run \"%.*s\" with epoch %lld is over; it has epoch %lld",
                          STR_ARG(row->id), (long long)epoch, (long long)row->epoch);
+}
+
+// A turn that was executed before what woke its run was committed: that must have come to pass.
+static Status foreseen_check(Kernel *kernel, const TurnCommit *turn) { // [turn-6]
+    const Op *cause = kernel->last_op;
+    bool is_it = cause && cause->kind == OP_COMPLETE_TASK && cause->out.status == OK &&
+                 cause->out.complete_task.woken_run == turn->run &&
+                 cause->out.complete_task.woken_epoch == turn->epoch &&
+                 cause->out.complete_task.woken_seq == turn->foreseen_seq;
+    if (is_it || turn->foreseen_seq == 0) return OK;
+    return kernel_refuse(kernel, ERR_FENCED, "RUN_FENCED",
+                         "the run with key %lld was not woken by what the turn was executed for",
+                         (long long)turn->run);
 }
 
 static Status log_check(Kernel *kernel, const LogRow *entry) {
@@ -443,6 +458,7 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     Run run;
     WaitSet set = {0};
     TRY(claim_require(kernel, turn->run, turn->epoch, &run));
+    TRY(foreseen_check(kernel, turn));
     reply->state = run.row.state;
     reply->is_cancel_wanted = run_is_cancel_wanted(&run.row);
     if (turn->next < NEXT_CONTINUE || turn->next > NEXT_RETRY) {

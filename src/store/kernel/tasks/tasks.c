@@ -14,6 +14,7 @@
 #include "base/containers/hash.h"
 #include "model/phase.h"
 #include "model/spec.h"
+#include "store/kernel/runs/held.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/tasks/queues.h"
 
@@ -228,6 +229,13 @@ static TaskAttempt attempt_of(Kernel *kernel, const TaskRow *task) {
     };
 }
 
+static void note_woken(Op *op, int64_t run, const ReadyRun *ready) {
+    if (ready->run != run || ready->resolved_count != 1) return;
+    op->out.complete_task.woken_run = run;
+    op->out.complete_task.woken_epoch = ready->epoch;
+    op->out.complete_task.woken_seq = ready->last_seq;
+}
+
 Status apply_complete_task(Kernel *kernel, Op *op) {
     TaskRow before;
     TRY(kernel_check_size(kernel, "the result", op->in.complete_task.result, LIMIT_PAYLOAD_SIZE));
@@ -242,7 +250,12 @@ Status apply_complete_task(Kernel *kernel, Op *op) {
     TaskRow after = before;
     after.result = op->in.complete_task.result;
     op->out.complete_task.attempt = attempt_of(kernel, &before);
-    return task_end(kernel, &before, &after, TASK_COMPLETED);
+    size_t ready_count = kernel->batch->out.ready_count;
+    held_begin(kernel, before.run);
+    TRY(task_end(kernel, &before, &after, TASK_COMPLETED));
+    for (size_t i = ready_count; i < kernel->batch->out.ready_count; i++)
+        note_woken(op, before.run, &kernel->batch->out.ready[i]);
+    return OK;
 }
 
 Status apply_fail_task(Kernel *kernel, Op *op) {

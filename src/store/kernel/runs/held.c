@@ -1,0 +1,46 @@
+// Held rows: one run, and which of its columns are yet to be written.
+//
+// A batch has thousands of such runs, one after the other, so there is one place for all of them.
+//
+// Invariants [held-1]-[held-3] are in held.h.
+//
+// Not here: when a row is stored (runs/runs.c), reads that want it written (kernel/rows.c).
+#include "store/kernel/runs/held.h"
+#include "base/assert.h"
+
+static bool turn_follows(const Kernel *kernel, int64_t run) {
+    const Op *next = kernel->next_op;
+    return next && next->kind == OP_COMMIT_TURN && next->in.turn.foreseen_seq != 0 &&
+           next->in.turn.run == run;
+}
+
+void held_begin(Kernel *kernel, int64_t run) {
+    ASSERT(kernel->held.changes == 0); // [held-1]
+    kernel->held = (HeldRow){.run = turn_follows(kernel, run) ? run : 0};
+}
+
+uint64_t held_take(Kernel *kernel, int64_t run) {
+    if (kernel->held.run != run) return 0;
+    uint64_t changes = kernel->held.changes;
+    kernel->held.changes = 0;
+    return changes;
+}
+
+bool held_put(Kernel *kernel, const RunRow *row, uint64_t changes) {
+    bool is_between = kernel->held.run == row->key && kernel->op->kind == OP_COMPLETE_TASK;
+    bool is_plain = str_is_null(row->waits) && !(changes & kernel->run_snapshot_bit); // [held-3]
+    if (!is_between || !is_plain) return false;
+    kernel->held.changes = changes;
+    kernel->held.row = *row;
+    kernel->held.row.snapshot = STR_NULL;
+    for (size_t i = 0; i < RUN_TEXT_COUNT; i++) *run_text(&kernel->held.row, i) = STR_NULL;
+    return true;
+}
+
+Status held_end_op(Kernel *kernel) {
+    bool is_for_next = kernel->held.run != 0 && kernel->op->kind == OP_COMPLETE_TASK;
+    if (is_for_next) return OK;
+    TRY(kernel_write_held(kernel));
+    kernel->held.run = 0;
+    return OK;
+}
