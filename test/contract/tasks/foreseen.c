@@ -142,7 +142,7 @@ static void run_that_something_else_has_woken_refuses_what_was_foreseen(void **s
     assert_int_equal(last_entry(world, "r1", LOG_WAIT).outcome, OUTCOME_CANCELLED);
 }
 
-static void run_that_is_left_unclaimed_refuses_what_was_foreseen(void **state) {
+static void foreseen_turn_needs_no_room_for_its_run(void **state) {
     World *world = *state;
     Parked parked = park_on_task(world);
     world->claim_max = 0;
@@ -151,10 +151,25 @@ static void run_that_is_left_unclaimed_refuses_what_was_foreseen(void **state) {
     Op *op = add_foreseen(world, &parked);
     batch_run(world);
     assert_ok(completion->out.status);
+    assert_ok(op->out.status);
+    assert_state(world, "r1", RUN_SUSPENDED);
+}
+
+static void run_of_another_node_refuses_what_was_foreseen(void **state) {
+    World *world = *state;
+    Parked parked = park_on_task(world);
+    signal_run(world, "r1", "nobody waits for it", "1"); // an entry that the turn has not seen
+    complete_task(world, "t1", parked.token, "7");
+    int64_t first = world->node;
+    world->node = join(world, "other", MINUTE_MS);
+    batch_new(world);
+    Op *completion = add_completion(world, parked.token); // said again
+    Op *op = add_foreseen(world, &parked);
+    batch_run(world);
+    assert_ok(completion->out.status);
     check_no_turn(world, op);
-    RunRow run = get_run(world, "r1");
-    assert_int_equal(run.state, RUN_RUNNING);
-    assert_int_equal(run.owner, 0);
+    assert_int_equal(get_run(world, "r1").owner, first);
+    world->node = first;
 }
 
 static void paused_run_refuses_what_was_foreseen(void **state) {
@@ -194,7 +209,8 @@ int contract_foreseen(void) {
         CASE(foreseen_turn_without_its_completion_is_refused),
         CASE(completion_stands_although_its_turn_is_refused),
         CASE(run_that_something_else_has_woken_refuses_what_was_foreseen),
-        CASE(run_that_is_left_unclaimed_refuses_what_was_foreseen),
+        CASE(foreseen_turn_needs_no_room_for_its_run),
+        CASE(run_of_another_node_refuses_what_was_foreseen),
         CASE(paused_run_refuses_what_was_foreseen),
         CASE(limit_of_a_foreseen_turn_leaves_the_run_woken),
     };

@@ -33,8 +33,11 @@ Status run_is_left(Kernel *kernel, const RunRow *row, bool *ret_is_it) {
     return node_seems_alive(kernel, row->affinity, ret_is_it);
 }
 
-static bool batch_has_room(const Batch *batch) {
-    return batch->node != 0 && (int64_t)batch->out.ready_count < batch->claim_max;
+// A run whose turn is in the batch already is under way there, and needs no room.
+static bool has_room_for(const Kernel *kernel, const RunRow *row) {
+    const Batch *batch = kernel->batch;
+    if (batch->node == 0) return false;
+    return (int64_t)batch->out.ready_count < batch->claim_max || kernel->held.run == row->key;
 }
 
 Status node_assign(Kernel *kernel, RunRow *row) {
@@ -49,7 +52,7 @@ Status node_assign(Kernel *kernel, RunRow *row) {
     row->affinity = 0; // [affinity-2]
     if (kernel->batch->node != 0 && !run_is_executable(kernel, row)) {
         row->owner = run_reservation(row);
-    } else if (batch_has_room(kernel->batch)) {
+    } else if (has_room_for(kernel, row)) {
         row->owner = kernel->batch->node;
         row->epoch++;
     }

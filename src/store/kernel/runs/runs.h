@@ -1,7 +1,7 @@
 // Runs: a run's row, its log, its turns and its end.
 //
 // The room of everything that is true of one run: its row and its log ([runs-1]-[runs-6] of
-// runs.c), making it, its turns ([turn-1]-[turn-5] of turn.c), changes by people, ending and
+// runs.c), making it, its turns ([turn-1]-[turn-6] of turn.c), changes by people, ending and
 // purging it, and when it counts as idle. Waking it and what it waits for are the room waits; who
 // owns it is the room nodes.
 #pragma once
