@@ -2,6 +2,7 @@
 // children, continue-as, cancellation, versions. Compiled once per store.
 #include "unit/api/flows.h"
 #include "api/api.h"
+#include "base/limits.h"
 #include "engine/definitions/definition.h"
 #include "flow/flow.h"
 
@@ -249,7 +250,8 @@ static void a_result_and_the_turn_it_enables_share_a_commit(void **state) {
     expect_result(fixture, "r", ABIDE_OK, "2450");
     assert_int_equal(abide_get_stats(fixture->engine, &after, NULL), ABIDE_OK);
     assert_int_equal(after.turns - before.turns, TASKS + 1);
-    assert_true(after.commits - before.commits < 3 * TASKS / 2); // two for each task otherwise
+    bool has_place = LIMIT_BATCH_OPS > 2; // for completion, turn and claim together
+    if (has_place) assert_true(after.commits - before.commits < 3 * TASKS / 2);
     assert_int_equal(atomic_load(&call_count), TASKS);
 }
 
