@@ -99,8 +99,10 @@ export class Server {
   // Until the condition holds for the run; answers it.
   async until(id, holds) {
     return wait(async () => {
-      const run = await this.run(id)
-      return holds(run) ? run : null
+      const run = await this.run(id).catch(error => {
+        if (error.status !== 404) throw error // it may not have begun
+      })
+      return run && holds(run) ? run : null
     }, `${id} did not get there`)
   }
   // Takes a task as a worker does, and ends it.

@@ -4,11 +4,13 @@
 // committed. The wide ones are 1280 pixels, the narrow ones 390.
 import { statSync } from "node:fs"
 import { join } from "node:path"
+import { RATES, SETTINGS } from "./figures.mjs"
 import { Browser, Server, SOURCE } from "./harness.mjs"
+import { change_routes } from "./steps.mjs"
 import { fill } from "./world.mjs"
 
 const SIZE_MAX = 150_000
-const SHOTS = [["now", "#/", ".group"], ["runs", "#/runs", "#rows a"], ["run", "#/runs/order-1", ".l-here"], ["failed", "#/runs/broken-1", ".l-failed"], ["workflow", "#/workflows/order", ".source"], ["tasks", "#/tasks", "td"], ["schedules", "#/schedules", "td"], ["events", "#/events", "td"]]
+const SHOTS = [["now", "#/", ".group"], ["runs", "#/runs", "#rows a"], ["run", "#/runs/order-1", ".l-here"], ["failed", "#/runs/broken-1", ".l-failed"], ["workflow", "#/workflows/order", ".source"], ["tasks", "#/tasks", "td"], ["schedules", "#/schedules", "td"], ["schedule", "#/schedules/nightly", ".ticks-list"], ["events", "#/events", "td"], ["settings", "#/settings", "td"]]
 const KINDS = [["", { viewport: { width: 1280, height: 800 }, colorScheme: "light" }], ["-dark", { viewport: { width: 1280, height: 800 }, colorScheme: "dark" }],
   ["-narrow", { viewport: { width: 390, height: 844 }, colorScheme: "light" }]]
 
@@ -18,6 +20,7 @@ await fill(server)
 const browser = await new Browser().open()
 for (const [kind, options] of KINDS) {
   const page = await browser.page(options)
+  await change_routes(page, server, [["GET", "/v1/rates", [], () => RATES], ["GET", "/v1/settings", [], () => SETTINGS]])
   for (const [name, to, ready] of SHOTS) {
     await page.goto(`${server.url}/${to}`)
     await page.locator(ready).first().waitFor()

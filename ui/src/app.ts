@@ -13,6 +13,7 @@ export interface View {
   pauseMs?: number // between two looks at what no news tell
   lateMs?: number // the server's answers may be that old: it is looked at once more after news
   keys?: Record<string, [string, () => void]> // key: what it does, how
+  means?: () => string[] // the same by other means: what is shown and done here, as commands
 }
 
 // Keys that change something, for those who may.
@@ -29,14 +30,19 @@ export const draw = (): void => drawLater()
 export const reload = (): void => loadLater() // now, not at the next tick
 
 // A short message at the edge of the page.
-export const toast = { text: "", isBad: false, timer: 0 }
-export function say(text: string, isBad = false): void {
-  Object.assign(toast, { text, isBad })
+export const toast = { text: "", isBad: false, timer: 0, undo: null as (() => void) | null }
+// undo: takes back what was said to be done, as long as the message is there.
+export function say(text: string, isBad = false, undo?: () => Promise<void>): void {
+  const back = (): void => {
+    toast.undo = null
+    undo?.().catch(error => say(reason(error), true))
+  }
+  Object.assign(toast, { text, isBad, undo: undo ? back : null })
   clearTimeout(toast.timer)
   toast.timer = window.setTimeout(() => {
     toast.text = ""
     draw()
-  }, isBad ? 9000 : 4000)
+  }, undo ? 20_000 : isBad ? 9000 : 4000)
   draw()
 }
 export const reason = (error: unknown): string =>

@@ -2,10 +2,10 @@
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get, seg } from "./api"
-import { act, getOrNull, reload, type View } from "./app"
+import { act, getOrNull, keysOf, reload, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
-import { cli, count, curl, segment, short } from "./format"
+import { cli, count, curl, parsed, sdk, segment, short } from "./format"
 import { acting, card, empty, facts, runLink, small, table, value, when } from "./parts"
 import { href, type Place } from "./route"
 import { isOver, type DeadLetter, type Page, type Pending, type Topic } from "./types"
@@ -14,7 +14,7 @@ function publish(topic = ""): void {
   ask({
     title: "Publish an event", button: "Publish",
     fields: [{ name: "topic", label: "Topic", value: topic, required: true }, { name: "payload", label: "Payload (JSON)", kind: "json", value: "{}" }],
-    commands: values => [cli("emit", values["topic"] ?? "", ...(values["payload"] ? [values["payload"]] : [])), curl("POST", `/v1/events/${segment(values["topic"] ?? "")}`, values["payload"] || undefined)],
+    commands: values => [cli("emit", values["topic"] ?? "", ...(values["payload"] ? [values["payload"]] : [])), curl("POST", `/v1/events/${segment(values["topic"] ?? "")}`, values["payload"] || undefined), sdk("emit", values["topic"], parsed(values["payload"]))],
     action: async values => {
       const done = await call<{ resumed: number; pending: boolean }>("POST", `/v1/events/${seg(values["topic"] ?? "")}`, values["payload"] || undefined)
       reload()
@@ -28,7 +28,7 @@ export function eventsView(place: Place): View {
   let topics: Topic[] | null = null, letters: DeadLetter[] = []
   const remove = (it: DeadLetter): void => ask({
     title: `Remove the dead letter ${it.id}?`, button: "Remove it", isDanger: true, text: short(it.payload, 200),
-    commands: () => [cli("dead", "rm", it.id), curl("DELETE", `/v1/dead-letters/${segment(it.id)}`)],
+    commands: () => [cli("dead", "rm", it.id), curl("DELETE", `/v1/dead-letters/${segment(it.id)}`), sdk("deadLetters.remove", it.id)],
     action: async () => {
       await call("DELETE", `/v1/dead-letters/${seg(it.id)}`)
       reload()
@@ -45,7 +45,11 @@ export function eventsView(place: Place): View {
       topics = all.items
       letters = dead.items
     },
-    view: () => html`<div class="title"><h1>Events</h1>${acting(html`<button @click=${() => publish()}>Publish…</button>`)}</div>
+    get keys() {
+      return keysOf({ p: ["publish an event", () => publish()] })
+    },
+    means: () => [cli("topic", "ls"), cli("dead", "ls"), curl("GET", "/v1/topics"), curl("GET", "/v1/dead-letters"), ...letters.slice(0, 5).flatMap(it => [cli("dead", "replay", it.id), curl("POST", `/v1/dead-letters/${segment(it.id)}/replay`), sdk("deadLetters.replay", it.id)])],
+    view: () => html`<div class="title"><h1>Events</h1>${acting(html`<button class="primary" @click=${() => publish()}>Publish…</button>`)}</div>
       ${topics === null ? nothing : html`${card("Topics", table("List of topics", ["Topic", "Taken by", "Visible", "Expires", "Kept", ""], topics.map(topicRow), "No topic yet: a run that waits for one makes it."))}
       ${card("Dead letters", table("List of dead letters", ["Topic or signal", "Reason", "Run", "Payload", "Since", ""], letters.map(letterRow), "None."))}`}`,
   }
@@ -60,7 +64,7 @@ function topicView(name: string): View {
       title: `Policy of ${name}`, button: "Set",
       fields: [{ name: "consume", label: "An event is taken by", kind: "choice", choices: ["one", "all"], value: it.consume }, { name: "visible", label: "A run sees events", kind: "choice", choices: ["all", "after-create", "after-wait"], value: it.visible },
         { name: "expire", label: "Kept for", value: it.expire ?? "", hint: "Such as 24h; empty: for ever." }, { name: "cap", label: "Most events kept", value: String(it.cap), hint: "0: the server's setting." }],
-      commands: values => [curl("PATCH", `/v1/topics/${segment(name)}`, bodyOf(values))],
+      commands: values => [cli("topic", "set", name, "--consume", values["consume"] ?? "", "--visible", values["visible"] ?? "", ...(values["expire"] ? ["--expire", values["expire"]] : [])), curl("PATCH", `/v1/topics/${segment(name)}`, bodyOf(values)), sdk("topics.change", name, JSON.parse(bodyOf(values)))],
       action: async values => {
         await call("PATCH", path, bodyOf(values))
         reload()
@@ -69,7 +73,7 @@ function topicView(name: string): View {
   }
   const removeAll = (): void => ask({
     title: `Remove all events of ${name}?`, button: "Remove them", isDanger: true, text: "Runs that wait later will not see them.",
-    commands: () => [cli("topic", "rm-events", name, "--all"), curl("DELETE", `/v1/topics/${segment(name)}/events`)],
+    commands: () => [cli("topic", "rm-events", name, "--all"), curl("DELETE", `/v1/topics/${segment(name)}/events`), sdk("topics.removeEvents", name)],
     action: async () => {
       await call("DELETE", `${path}/events`)
       reload()
@@ -77,7 +81,7 @@ function topicView(name: string): View {
   })
   const remove = (it: Pending): void => ask({
     title: `Remove the event ${it.id}?`, button: "Remove it", isDanger: true, text: short(it.payload, 200),
-    commands: () => [cli("topic", "rm-events", name, it.id), curl("DELETE", `/v1/topics/${segment(name)}/events/${segment(it.id)}`)],
+    commands: () => [cli("topic", "rm-events", name, it.id), curl("DELETE", `/v1/topics/${segment(name)}/events/${segment(it.id)}`), sdk("topics.removeEvent", name, it.id)],
     action: async () => {
       await call("DELETE", `${path}/events/${seg(it.id)}`)
       reload()
@@ -93,6 +97,10 @@ function topicView(name: string): View {
   }
   return {
     title: name, view, pauseMs: 15_000,
+    means: () => [cli("topic", "show", name), cli("topic", "events", name), curl("GET", `/v1/topics/${segment(name)}`), sdk("topics.show", name)],
+    get keys() {
+      return keysOf({ p: ["publish an event", () => publish(name)] })
+    },
     follows: news => tells(news, "topics", one => !one.name || one.name === name),
     load: async () => {
       topic = await getOrNull<Topic>(path)

@@ -19,6 +19,13 @@ export function ago(at: number, now = Date.now()): string {
   return ms < 0 ? `in ${rounded}` : `${rounded} ago`
 }
 
+// Until then, to the second.
+export function countdown(at: number, now = Date.now()): string {
+  const s = Math.max(0, Math.ceil((at - now) / 1000)), two = (n: number): string => String(n).padStart(2, "0")
+  if (s >= 86_400) return `${Math.floor(s / 86_400)} d ${two(Math.floor(s / 3600) % 24)} h`
+  return s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`
+}
+
 export const bytes = (n: number): string =>
   n < 1024 ? `${n} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KB` : n < 1 << 30 ? `${(n / (1 << 20)).toFixed(1)} MB` : `${(n / (1 << 30)).toFixed(1)} GB`
 export const count = (n: number): string => n.toLocaleString("en")
@@ -50,5 +57,18 @@ export function curl(method: string, path: string, body?: string): string {
   const verb = method === "GET" || (method === "POST" && body !== undefined) ? "" : ` -X ${method}`
   const data = body === undefined ? "" : ` -d ${shellQuote(body)}`
   return `curl${verb}${data} ${shellQuote(location.origin + path)}`
+}
+// A call of the library for Node; options that are empty are left out.
+export function sdk(call: string, ...values: unknown[]): string {
+  const isEmpty = (value: unknown): boolean => value === undefined || (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0)
+  return `await client.${call}(${values.filter((value, at) => at < values.length - 1 || !isEmpty(value)).map(value => JSON.stringify(value) ?? "undefined").join(", ")})`
+}
+// A payload as a value for sdk(); text that is no JSON yet stays text.
+export const parsed = (text: string | undefined): unknown => {
+  try {
+    return JSON.parse(text ?? "")
+  } catch {
+    return text || undefined
+  }
 }
 export const cli = (...words: string[]): string => ["abide", ...words.map(shellQuote)].join(" ")

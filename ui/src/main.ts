@@ -5,10 +5,11 @@ import { get, link, loadAccess, useToken } from "./api"
 import { connect, reason, toast, type View } from "./app"
 import { Changes, type News } from "./changes"
 import { closeDialog, isAsking, tell } from "./dialog"
+import { loadFeatures } from "./features"
 import { openPalette } from "./palette"
-import { PAGES, viewOf } from "./pages"
+import { pages, viewOf } from "./pages"
 import { go, href, place } from "./route"
-import type { Piece } from "./parts"
+import { command, type Piece } from "./parts"
 
 const TICK_MS = 1000
 const PACE_MS = 400 // between two looks, however much changes
@@ -56,14 +57,14 @@ function frame(): TemplateResult {
     }}>Skip to the content</a>
     <header class="top">
       <a class="brand" href="#/"><svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4453c4"></rect><path d="M9 10v12M16 10v12" stroke="#fff" stroke-width="3.4" stroke-linecap="round"></path><path d="M21.5 11l5 5-5 5z" fill="#fff"></path></svg>abide</a>
-      <nav aria-label="Pages">${PAGES.map(page => html`<a href=${href(page.kind)} aria-current=${here.kind === page.kind ? "page" : nothing}>${page.title}</a>`)}</nav>
-      <div class="foot"><button class="quiet" @click=${openPalette}>Go to… <kbd>Ctrl K</kbd></button>${status()}<span class="soft small version">${version}</span></div>
+      <nav aria-label="Pages">${pages().map(page => html`<a href=${href(page.kind)} aria-current=${here.kind === page.kind ? "page" : nothing}>${page.title}</a>`)}</nav>
+      <div class="foot"><button class="quiet" @click=${palette}>Go to… <kbd>Ctrl K</kbd></button>${current?.means && !link.needsToken ? html`<button class="quiet" @click=${means}>Copy as… <kbd>c</kbd></button>` : nothing}<button class="quiet" @click=${help}>Keys <kbd>?</kbd></button>${status()}<span class="soft small version">${version}</span></div>
     </header>
     <main id="main" tabindex="-1">
       ${link.isAway ? html`<p class="banner" role="alert">The server cannot be reached. What you see is from before; it goes on by itself when the server is back.</p>` : nothing}
       ${link.needsToken ? tokenForm() : html`${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}${current?.view() ?? nothing}`}
     </main>
-    <div class="toast-place" role="status" aria-live="polite">${toast.text ? html`<div class="toast ${toast.isBad ? "bad" : ""}">${toast.text}</div>` : nothing}</div>`
+    <div class="toast-place" role="status" aria-live="polite">${toast.text ? html`<div class="toast ${toast.isBad ? "bad" : ""}">${toast.text}${toast.undo ? html` <button class="small-button" @click=${toast.undo}>Undo</button>` : nothing}</div>` : nothing}</div>`
 }
 
 // ---- staying current ----
@@ -103,7 +104,7 @@ async function look(view: View | null): Promise<void> {
 // Rights may have changed with the token or with the server.
 function begin(): void {
   loadAccess().catch(() => {}) // the next stream tries again
-  void refresh()
+  loadFeatures().then(refresh, refresh)
 }
 
 // What comes during a look is judged by what the look finds.
@@ -144,11 +145,20 @@ function open(): void {
 
 // ---- keys ----
 
+// What can be done here by a key can be found by its words as well.
+function palette(): void {
+  const here = Object.values(current?.keys ?? {}).map(([what, does]) => ({ title: what, kind: "here", does }))
+  openPalette([...here, ...(current?.means ? [{ title: "copy as commands", kind: "here", does: means }] : []), { title: "keys", kind: "here", does: help }])
+}
+
+const means = (): void => tell("The same by other means", html`${current?.means?.().map(command)}`)
+
 function help(): void {
   const row = (key: string, what: Piece): TemplateResult => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`
   tell("Keys", html`<dl class="keys">
     ${row("Ctrl K", "go anywhere, do anything")}${row("?", "this list")}
-    ${PAGES.map(page => row(`g ${page.key}`, page.title))}
+    ${pages().map(page => row(`g ${page.key}`, page.title))}
+    ${current?.means ? row("c", "what is here as commands") : nothing}
     ${Object.entries(current?.keys ?? {}).map(([key, [what]]) => row(key, what))}</dl>`)
 }
 
@@ -156,18 +166,19 @@ addEventListener("keydown", event => {
   const target = event.target as HTMLElement
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     event.preventDefault()
-    return openPalette()
+    return palette()
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isAsking()) return
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return
   const before = prefix
   prefix = ""
   if (before === "g") {
-    const page = PAGES.find(each => each.key === event.key)
+    const page = pages().find(each => each.key === event.key)
     if (page) return go(href(page.kind))
   }
   if (event.key === "g") prefix = "g"
   else if (event.key === "?") help()
+  else if (event.key === "c" && current?.means) means()
   else if (event.key === "Enter" && target !== document.body && target.id !== "main") return
   else {
     const does = current?.keys?.[event.key]

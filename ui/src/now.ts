@@ -4,9 +4,11 @@ import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get } from "./api"
 import { reload, say, type View } from "./app"
 import { ask } from "./dialog"
-import { count } from "./format"
-import { acting, command, empty, state, when, type Piece } from "./parts"
-import { href } from "./route"
+import { cli, count, curl, sdk } from "./format"
+import { bulk, outcome, refusals } from "./many"
+import { acting, command, empty, state, when } from "./parts"
+import { RatesView } from "./rates"
+import { href, type Place } from "./route"
 import { STATES, type Json, type Stats } from "./types"
 
 interface Action { verb: string; method: string; path: string; body: { [name: string]: Json } | null; about: string; command: string | null }
@@ -15,34 +17,16 @@ interface Group {
   place: string | null; queue: string | null; name: string | null; examples: string[]; q: string | null; advice: string | null; actions: Action[]
 }
 interface Attention { at: string; groups: Group[]; totals: { [kind: string]: number } }
-interface Bulk { changed: number; unchanged: number; refused: number; next: string | null; results: { id: string; status: string; detail?: string }[] }
 
 const DANGEROUS = new Set(["cancel", "remove"])
 const HARD = new Set(["dead_nodes", "failed_runs", "full_topics", "dead_letters"])
 const PAGE_OF: Record<string, string> = { unserved_tasks: "tasks", failing_retries: "tasks", full_topics: "events", dead_letters: "events", late_schedules: "schedules", dead_nodes: "members" }
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-// Until nothing is left: an answer covers a limited number of runs.
-export async function bulk(body: { [name: string]: Json }): Promise<Bulk> {
-  const sum: Bulk = { changed: 0, unchanged: 0, refused: 0, next: null, results: [] }
-  let cursor: string | null = null
-  do {
-    const answer: Bulk = await call<Bulk>("POST", "/v1/runs/bulk", JSON.stringify(cursor ? { ...body, cursor } : body))
-    sum.changed += answer.changed
-    sum.unchanged += answer.unchanged
-    sum.refused += answer.refused
-    sum.results.push(...answer.results.filter(each => each.status === "refused").slice(0, 20))
-    cursor = answer.next
-  } while (cursor)
-  return sum
-}
-export const outcome = (done: Bulk): string => `${count(done.changed)} changed${done.unchanged ? `, ${count(done.unchanged)} were so already` : ""}${done.refused ? `, ${count(done.refused)} refused` : ""}.`
-export const refusals = (done: Bulk): Piece => html`<p>${outcome(done)}</p><ul>${done.results.slice(0, 20).map(each => html`<li>${each.id}: ${each.detail ?? ""}</li>`)}</ul>`
-
 function act(group: Group, action: Action): void {
   ask({
     title: `${capital(action.verb)} ${action.about}?`, text: group.title, button: capital(action.verb), isDanger: DANGEROUS.has(action.verb),
-    ...(action.command ? { commands: () => [action.command ?? ""] } : {}),
+    commands: () => [...(action.command ? [action.command] : []), curl(action.method, action.path, action.body ? JSON.stringify(action.body) : undefined), ...(action.path === "/v1/runs/bulk" && action.body ? [sdk("changeMany", action.body["verb"], { q: action.body["q"] })] : [])],
     action: async () => {
       if (action.path !== "/v1/runs/bulk") {
         await call(action.method, action.path, action.body ? JSON.stringify(action.body) : undefined)
@@ -70,16 +54,19 @@ function groupView(group: Group): TemplateResult {
     ${group.actions.length === 0 || !group.actions[0]?.command ? nothing : html`<details class="means"><summary>On the command line</summary>${group.actions.map(action => action.command ? command(action.command) : nothing)}</details>`}</section>`
 }
 
-export function nowView(): View {
+export function nowView({ options }: Place): View {
+  const rates = new RatesView(options.get("hours"))
   let attention: Attention | null = null, stats: Stats | null = null
   return {
     title: "Now", pauseMs: 15_000, lateMs: 1200, // what is late or unserved becomes so by waiting
     follows: () => true,
+    means: () => [cli("attention"), cli("stats"), curl("GET", "/v1/attention"), curl("GET", "/v1/stats"), curl("GET", "/v1/rates"), sdk("server.attention")],
     load: async () => {
-      [attention, stats] = await Promise.all([get<Attention>("/v1/attention"), get<Stats>("/v1/stats")])
+      [attention, stats] = await Promise.all([get<Attention>("/v1/attention"), get<Stats>("/v1/stats"), rates.load()])
     },
     view: () => html`<h1>Now</h1>
       <nav class="tiles" aria-label="Runs by state">${STATES.map(name => html`<a class=${stats?.runs[name] ? "" : "none"} href=${href("runs", "", { q: `status:${name}` })}><b>${count(stats?.runs[name] ?? 0)}</b>${state(name)}</a>`)}</nav>
+      ${rates.view()}
       ${attention === null ? nothing : attention.groups.length ? html`<h2 class="above">What needs a person</h2><div class="groups">${attention.groups.map(groupView)}</div>` : html`<div class="card good">${empty("Nothing needs you.")}</div>`}`,
   }
 }

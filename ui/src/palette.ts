@@ -1,14 +1,14 @@
 // The command palette: pages, workflows and runs by a few letters of their name.
 
 import { html, type TemplateResult } from "lit-html"
-import { get, query, runPath } from "./api"
-import { getOrNull } from "./app"
+import { get, query } from "./api"
 import { closeDialog, showIn } from "./dialog"
-import { PAGES } from "./pages"
+import { pages } from "./pages"
 import { go, href } from "./route"
-import type { Page, Run, RunItem, WorkflowItem } from "./types"
+import { savedViews } from "./saved"
+import type { Page, RunItem, WorkflowItem } from "./types"
 
-interface Choice { title: string; kind: string; to: string }
+export interface Choice { title: string; kind: string; to?: string; does?: () => void }
 
 // All letters in their order; the tighter they stand, the better. Null: not all are there.
 export function fuzzy(wanted: string, text: string): number | null {
@@ -23,15 +23,17 @@ export function fuzzy(wanted: string, text: string): number | null {
   return cost + text.length / 100
 }
 
-export function openPalette(): void {
-  let all: Choice[] = PAGES.map(page => ({ title: page.title, kind: "page", to: href(page.kind) }))
+export function openPalette(actions: Choice[]): void {
+  let all: Choice[] = [...pages().map(page => ({ title: page.title, kind: "page", to: href(page.kind) })), ...actions,
+    ...savedViews().map(view => ({ title: view.name, kind: "saved view", to: href("runs", "", { q: view.q, view: view.name }) }))]
   let wanted = "", at = 0
   const found = (): Choice[] => all.map(choice => ({ choice, cost: fuzzy(wanted, choice.title) }))
     .filter(each => each.cost !== null).sort((a, b) => (a.cost ?? 0) - (b.cost ?? 0)).slice(0, 12).map(each => each.choice)
   const take = (choice: Choice | undefined): void => {
     if (!choice) return
     closeDialog()
-    go(choice.to)
+    if (choice.to) go(choice.to)
+    else choice.does?.()
   }
   const key = (event: KeyboardEvent): void => {
     const choices = found()
@@ -43,8 +45,8 @@ export function openPalette(): void {
     paint()
   }
   const paint = (): void => showIn(view())
-  const view = (): TemplateResult => html`<div class="palette"><label class="hidden" for="palette" id="dialog-title">Go to a page, a workflow or a run</label>
-    <input id="palette" autocomplete="off" spellcheck="false" placeholder="Page, workflow or run" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant="choice-${at}"
+  const view = (): TemplateResult => html`<div class="palette"><label class="hidden" for="palette" id="dialog-title">Go to a page, a workflow or a run, or do something</label>
+    <input id="palette" autocomplete="off" spellcheck="false" placeholder="Page, workflow, run or action" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant="choice-${at}"
       @input=${(event: Event) => {
         wanted = (event.target as HTMLInputElement).value
         at = 0
@@ -59,7 +61,8 @@ export function openPalette(): void {
   }
   // An id that was typed in full is found, however old the run is.
   const lookUp = async (id: string): Promise<void> => {
-    const run = id ? await getOrNull<Run>(runPath(id)).catch(() => null) : null
+    const found = id ? await get<Page<RunItem>>(`/v1/runs${query({ q: `id:${JSON.stringify(id)}`, limit: 1 })}`).catch(() => null) : null
+    const run = found?.items[0]
     if (run) add([{ title: run.id, kind: `run of ${run.workflow}`, to: href("runs", run.id) }])
   }
   paint()

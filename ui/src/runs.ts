@@ -1,28 +1,27 @@
-// The list of runs: a search box, an endless list of which only the visible part is in the document, and
-// actions on many.
-//
-// Pages are kept as they were loaded, each with its cursor. A refresh asks for the first page and for those in
-// view; runs that are new push the others down.
+// The list of runs: a search box, saved views, an endless list of which only the visible part is in the document,
+// and actions on many.
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { repeat } from "lit-html/directives/repeat.js"
 import { get, may, query, Refused } from "./api"
-import { draw, reload, say, type View } from "./app"
+import { draw, reason, reload, say, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
-import { cli, count, errorText, waitText } from "./format"
-import { bulk, outcome, refusals } from "./now"
+import { exportRuns } from "./export"
+import { has } from "./features"
+import { cli, count, curl, errorText, sdk, waitText } from "./format"
+import { askMany, VERBS } from "./many"
 import { acting, css, empty, state, when, type Piece } from "./parts"
 import { go, href, keep, type Place } from "./route"
-import { isOver, STATES, type Page, type RunItem, type Stats } from "./types"
+import { paramsOf, RunList, searchOf } from "./runlist"
+import { removeView, savedViews, saveView } from "./saved"
+import { isOver, STATES, type RunItem, type Stats } from "./types"
+import { ROWS_AROUND, rowsInSight } from "./virtual"
 
-const PAGE = 100, MARGIN = 12, ROWS_MAX = 50_000
-const IDS_MAX = 1000 // of one request
 const EXAMPLES: [string, string][] = [["status:failed,paused", "in one of these states"], ["workflow:order", "of this workflow; workflow~ord: whose name has the text"], ["tag:eu", "with this tag"],
   ["waiting:approval", "that wait for this signal, topic, task or child"], ["age>2h", "older than that; idle>1h, changed<5m likewise"], ["state.customer=42", "whose script has set this with State.set"],
-  ["error~timeout", "whose error has the text"], ["parent:order-1", "children of this run"], ["order-17", "whose id, workflow or tags have the text"], ["-tag:test", "for which the term does not hold"]]
-
-interface Loaded { cursor: string | null; items: RunItem[]; next: string | null }
+  ["error~timeout", "whose error has the text"], ["parent:order-1", "children of this run"], ["order-17", "whose id, workflow or tags have the text"], ["-tag:test", "for which the term does not hold"],
+  ["where(total > 100)", "that wait where the expression is true; names are the script's variables"]]
 
 const waitsOf = (run: RunItem): string => {
   if (run.pause_reason) return errorText(run.pause_reason)
@@ -31,143 +30,93 @@ const waitsOf = (run: RunItem): string => {
 }
 
 export function runsView(place: Place): View {
-  let text = place.options.get("q") ?? ""
-  let pages: Loaded[] = [], problem = "", isLoading = false, generation = 0
+  let text = place.options.get("q") ?? "", name = place.options.get("view") ?? ""
+  let list = new RunList(searchOf(text)), problem = ""
   let stats: Stats | null = null
   let completions: string[] = []
   let cursor = -1 // the row that the keyboard is on
+  let isAllFound = false // not only those that are loaded
   const chosen = new Set<string>()
 
-  const rows = (): RunItem[] => {
-    const seen = new Set<string>()
-    return pages.flatMap(page => page.items).filter(run => !seen.has(run.id) && seen.add(run.id))
-  }
   const rowHeight = (): number => innerWidth < 720 ? 76 : 45
-  const list = (): HTMLElement | null => document.getElementById("rows")
-  const range = (length: number): [number, number] => {
-    const top = list()?.getBoundingClientRect().top ?? 0, height = rowHeight()
-    const first = Math.max(0, Math.floor(-top / height) - MARGIN)
-    return [Math.min(first, Math.max(0, length - 1)), Math.min(length, first + Math.ceil(innerHeight / height) + 2 * MARGIN)]
-  }
-
-  async function fetchPage(at: string | null): Promise<Loaded> {
-    const page = await get<Page<RunItem>>(`/v1/runs${query({ q: text.trim(), limit: PAGE, cursor: at })}`)
-    return { cursor: at, items: page.items, next: page.next }
-  }
-
-  // The first page again, before what was loaded after it.
-  function mergeFirst(fresh: Loaded): void {
-    const old = pages[0], last = fresh.items.at(-1)
-    if (old && !last && fresh.next !== null && old.items.length === 0) return // what was looked at has none; the pages behind it may
-    if (!old || !last || fresh.next === null) {
-      pages = [fresh]
-      return
-    }
-    const known = new Set(fresh.items.map(run => run.id))
-    if (!old.items.some(run => known.has(run.id))) {
-      pages = [fresh]
-      return
-    }
-    const older = old.items.filter(run => !known.has(run.id) && (run.created_at ?? "") < (last.created_at ?? ""))
-    pages[0] = older.length ? { cursor: null, items: [...fresh.items, ...older], next: old.next } : fresh
-  }
+  const box = (): HTMLElement | null => document.getElementById("rows")
+  const range = (length: number): [number, number] => rowsInSight(box()?.getBoundingClientRect().top ?? 0, innerHeight, rowHeight(), length)
+  const loadMore = (): void => void list.more().then(isNew => isNew && draw())
 
   async function load(): Promise<void> {
-    const mine = generation
+    const mine = list
     if (problem) return
-    let first: Loaded
     try {
-      [first, stats] = await Promise.all([fetchPage(null), get<Stats>("/v1/stats")])
+      await Promise.all([mine.refresh(range), get<Stats>("/v1/stats").then(answer => {
+        stats = answer
+      })])
     } catch (error) {
-      if (!(error instanceof Refused) || error.code !== "BAD_FILTER") throw error
-      if (mine === generation) problem = error.message
-      return
-    }
-    if (mine !== generation) return
-    mergeFirst(first)
-    const [from, to] = range(rows().length)
-    let at = 0
-    for (const [number, page] of [...pages].entries()) {
-      const isVisible = at < to && at + page.items.length > from
-      at += page.items.length
-      if (number === 0 || !isVisible || !page.cursor) continue
-      const fresh = await fetchPage(page.cursor)
-      if (mine !== generation) return
-      if (pages[number]?.cursor === page.cursor) pages[number] = fresh
+      if (!(error instanceof Refused) || error.status !== 400) throw error
+      if (mine === list) problem = error.message
     }
   }
 
-  async function loadMore(): Promise<void> {
-    const last = pages.at(-1)
-    if (isLoading || !last?.next || rows().length > ROWS_MAX) return
-    const mine = generation
-    isLoading = true
-    try {
-      const page = await fetchPage(last.next)
-      if (mine === generation && pages.at(-1) === last) pages.push(page)
-    } catch {
-      // The next tick tries again.
-    } finally {
-      isLoading = false
-    }
+  function clear(): void {
+    chosen.clear()
+    isAllFound = false
     draw()
   }
-
   function search(to: string): void {
     text = to
     problem = ""
-    generation++
-    pages = []
-    chosen.clear()
+    list = new RunList(searchOf(text))
     cursor = -1
-    keep("runs", "", { q: text })
+    name = savedViews().find(each => each.q === text)?.name ?? ""
+    keep("runs", "", { q: text, view: name })
+    clear()
     reload()
-    draw()
   }
 
   const onScroll = (): void => draw()
   addEventListener("scroll", onScroll, { passive: true })
   addEventListener("resize", onScroll)
 
-  // ---- many at once ----
+  // ---- saved views ----
 
-  function many(word: string, verb: string, isDanger: boolean): void {
-    const ids = [...chosen]
-    const some = ids.slice(0, 5).join(", ") + (ids.length > 5 ? ` and ${ids.length - 5} more` : "")
-    ask({
-      title: `${word} ${ids.length === 1 ? ids[0] : `${count(ids.length)} runs`}?`, text: some, button: word, isDanger,
-      commands: () => [cli("wf", verb === "remove" ? "rm" : verb, ...ids.slice(0, 50))],
-      action: async () => {
-        const sum = { changed: 0, unchanged: 0, refused: 0, next: null, results: [] as { id: string; status: string; detail?: string }[] }
-        for (let at = 0; at < ids.length; at += IDS_MAX) {
-          const done = await bulk({ verb, ids: ids.slice(at, at + IDS_MAX) })
-          sum.changed += done.changed
-          sum.unchanged += done.unchanged
-          sum.refused += done.refused
-          sum.results.push(...done.results)
-        }
-        chosen.clear()
-        reload()
-        say(`${word}: ${outcome(sum)}`)
-        return sum.refused ? refusals(sum) : undefined
-      },
-    })
+  const saveThis = (): void => ask({
+    title: "Save this view", text: html`The search <code>${text || "(all runs)"}</code> under a name, in this browser. The address has all of it, too.`, button: "Save",
+    fields: [{ name: "name", label: "Name", required: true, value: name, list: savedViews().map(each => each.name) }],
+    action: async values => {
+      name = (values["name"] ?? "").trim()
+      saveView({ name, q: text })
+      keep("runs", "", { q: text, view: name })
+      draw()
+    },
+  })
+  const forget = (view: { name: string }): void => ask({
+    title: `Remove the view ${view.name}?`, button: "Remove the view", isDanger: true, text: "The runs stay as they are.",
+    action: async () => {
+      removeView(view.name)
+      if (name === view.name) name = ""
+      draw()
+    },
+  })
+  const views = (): Piece => {
+    const kept = savedViews()
+    return kept.length === 0 ? nothing : html`<nav class="chips" aria-label="Saved views">${kept.map(view => html`<span class="chip-pair"><a class="chip" href=${href("runs", "", { q: view.q, view: view.name })} aria-current=${view.name === name && view.q === text ? "true" : nothing}>${view.name}</a><button class="quiet small-button" aria-label="Remove the view ${view.name}" @click=${() => forget(view)}>×</button></span>`)}</nav>`
   }
+
+  const exportTo = (kind: "jsonl" | "csv"): void => void exportRuns(list.search, kind).catch(error => say(reason(error), true))
 
   // ---- drawing ----
 
-  const chip = (name: string): TemplateResult => {
-    const part = `status:${name}`, isOn = text.split(/\s+/).includes(part)
+  const chip = (status: string): TemplateResult => {
+    const part = `status:${status}`, isOn = text.split(/\s+/).includes(part)
     const rest = text.split(/\s+/).filter(word => word && !word.startsWith("status:")).join(" ")
-    const number = stats?.runs[name] ?? 0
-    return html`<a class="chip ${number ? "" : "none"}" href=${href("runs", "", { q: isOn ? rest : `${rest} ${part}`.trim() })} aria-current=${isOn ? "true" : nothing}>${state(name)}<b>${count(number)}</b></a>`
+    const number = stats?.runs[status] ?? 0
+    return html`<a class="chip ${number ? "" : "none"}" href=${href("runs", "", { q: isOn ? rest : `${rest} ${part}`.trim() })} aria-current=${isOn ? "true" : nothing}>${state(status)}<b>${count(number)}</b></a>`
   }
 
-  // What may follow, as texts for the whole box. The server counts bytes.
+  // What may follow, as texts for the whole box. The server counts bytes; it does not read expressions.
   async function complete(): Promise<void> {
     const asked = text, whole = new TextEncoder().encode(asked), read = new TextDecoder()
     try {
-      const answer = await get<{ completions: { text: string; from: number; to: number }[] }>(`/v1/filter${query({ q: asked })}`)
+      const answer = searchOf(asked).where ? { completions: [] } : await get<{ completions: { text: string; from: number; to: number }[] }>(`/v1/filter${query({ q: asked })}`)
       if (asked !== text) return
       completions = answer.completions.map(each => read.decode(whole.slice(0, each.from)) + each.text + read.decode(whole.slice(each.to)))
       draw()
@@ -176,13 +125,23 @@ export function runsView(place: Place): View {
     }
   }
 
+  const choose = (id: string, isOn: boolean): void => {
+    isAllFound = false
+    if (isOn) chosen.add(id)
+    else chosen.delete(id)
+    draw()
+  }
+  const chooseAll = (): void => {
+    const all = list.rows(), isAll = all.every(run => chosen.has(run.id))
+    isAllFound = false
+    if (isAll) chosen.clear()
+    else for (const run of all) chosen.add(run.id)
+    draw()
+  }
+
   const row = (run: RunItem, at: number): TemplateResult => html`
-    <div class="run-row ${at === cursor ? "here" : ""}" role="row" aria-rowindex=${at + 2}>
-      <span role="cell" class="c-check"><input type="checkbox" aria-label="Select ${run.id}" ?disabled=${!may("client")} .checked=${chosen.has(run.id)} @change=${(event: Event) => {
-        if ((event.target as HTMLInputElement).checked) chosen.add(run.id)
-        else chosen.delete(run.id)
-        draw()
-      }}></span>
+    <div class="run-row ${at === cursor ? "here" : ""} ${chosen.has(run.id) ? "chosen" : ""}" role="row" aria-rowindex=${at + 2}>
+      <span role="cell" class="c-check"><input type="checkbox" aria-label="Select ${run.id}" ?disabled=${!may("client")} .checked=${chosen.has(run.id)} @change=${(event: Event) => choose(run.id, (event.target as HTMLInputElement).checked)}></span>
       <span role="cell" class="c-id"><a class="mono" href=${href("runs", run.id)}>${run.id}</a></span>
       <span role="cell" class="c-state">${state(run.status)}</span>
       <span role="cell" class="c-flow">${run.workflow}</span>
@@ -191,45 +150,43 @@ export function runsView(place: Place): View {
     </div>`
 
   function listView(): Piece {
-    const all = rows()
+    const all = list.rows(), isMore = list.hasMore()
     if (problem) return html`<p class="problem" role="alert">${problem}</p>`
-    if (all.length === 0 && pages.at(-1)?.next) void loadMore()
-    if (all.length === 0) return pages.length && !pages.at(-1)?.next ? html`<div class="card">${empty(text ? "No run is like that." : html`No runs yet. <a href=${href("workflows")}>Start one</a>.`)}</div>` : html`<div class="card">${empty("Loading…")}</div>`
+    if (all.length === 0 && list.pages.length && isMore) loadMore()
+    if (all.length === 0) return isMore ? html`<div class="card">${empty("Loading…")}</div>` : html`<div class="card">${empty(text ? "No run is like that." : html`No runs yet. <a href=${href("workflows")}>Start one</a>.`)}</div>`
     const [first, last] = range(all.length), height = rowHeight()
-    if (last > all.length - 2 * MARGIN) void loadMore()
-    const isAll = all.every(run => chosen.has(run.id))
-    return html`<div class="card list" role="table" aria-label="Runs" aria-rowcount=${pages.at(-1)?.next ? -1 : all.length + 1}>
+    if (last > all.length - 2 * ROWS_AROUND) loadMore()
+    return html`<div class="card list" role="table" aria-label="Runs" aria-rowcount=${isMore ? -1 : all.length + 1}>
       <div class="run-row head" role="row" aria-rowindex="1">
-        <span role="columnheader" class="c-check"><input type="checkbox" aria-label="Select all that are loaded" .checked=${isAll} @change=${() => {
-          if (isAll) chosen.clear()
-          else for (const run of all) chosen.add(run.id)
-          draw()
-        }}></span>
+        <span role="columnheader" class="c-check"><input type="checkbox" aria-label="Select all that are loaded" ?disabled=${!may("client")} .checked=${all.every(run => chosen.has(run.id))} @change=${chooseAll}></span>
         <span role="columnheader" class="c-id">Run</span><span role="columnheader" class="c-state">State</span><span role="columnheader" class="c-flow">Workflow</span>
         <span role="columnheader" class="c-wait">Waits for</span><span role="columnheader" class="c-time">Since</span>
       </div>
       <div id="rows" role="rowgroup" ${css({ height: `${all.length * height}px`, "padding-top": `${first * height}px` })}>
         ${repeat(all.slice(first, last), run => run.id, (run, at) => row(run, first + at))}
       </div></div>
-      ${pages.at(-1)?.next ? html`<p class="soft small">${count(all.length)} loaded; more come as you scroll.</p>` : html`<p class="soft small">${count(all.length)} ${all.length === 1 ? "run" : "runs"}.</p>`}`
+      <p class="soft small">${isMore ? `${count(all.length)} loaded; more come as you scroll.` : `${count(all.length)} ${all.length === 1 ? "run" : "runs"}.`}${list.note ? html` <span class="failed">${list.note}</span>` : nothing}</p>`
   }
 
-  const bar = (): Piece => chosen.size === 0 ? nothing : acting(html`<div class="bar" role="region" aria-label="Selected runs"><b>${count(chosen.size)} selected</b>
-    <button @click=${() => many("Pause", "pause", false)}>Pause</button><button @click=${() => many("Resume", "resume", false)}>Resume</button>
-    <button @click=${() => many("Release", "release", false)}>Release</button><button @click=${() => many("Retry", "retry", false)}>Retry</button>
-    <button class="danger" @click=${() => many("Cancel", "cancel", true)}>Cancel</button><button class="danger" @click=${() => many("Remove", "remove", true)}>Remove</button>
-    <button class="quiet" @click=${() => {
-      chosen.clear()
+  const bar = (): Piece => chosen.size === 0 ? nothing : acting(html`<div class="bar" role="region" aria-label="Selected runs"><b>${isAllFound ? "All that the search finds" : `${count(chosen.size)} selected`}</b>
+    ${VERBS.map(it => html`<button class=${it.isDanger ? "danger" : ""} @click=${() => askMany(it, { ids: isAllFound ? null : [...chosen], search: list.search }, clear)}>${it.word}</button>`)}
+    ${list.hasMore() && !isAllFound && list.rows().every(run => chosen.has(run.id)) && text.trim() ? html`<button class="quiet" @click=${() => {
+      isAllFound = true
       draw()
-    }}>Clear</button></div>`)
+    }}>Select all that the search finds</button>` : nothing}
+    <button class="quiet" @click=${clear}>Clear</button></div>`)
 
   const move = (by: number): void => {
-    cursor = Math.max(0, Math.min(rows().length - 1, cursor + by))
-    const top = (list()?.getBoundingClientRect().top ?? 0) + cursor * rowHeight()
+    cursor = Math.max(0, Math.min(list.rows().length - 1, cursor + by))
+    const top = (box()?.getBoundingClientRect().top ?? 0) + cursor * rowHeight()
     if (top < 80 || top > innerHeight - 120) scrollBy(0, top - innerHeight / 2)
     draw()
   }
-  const here = (): RunItem | undefined => rows()[cursor]
+  const here = (): RunItem | undefined => list.rows()[cursor]
+  const openHere = (): void => {
+    const run = here()
+    if (run) go(href("runs", run.id))
+  }
 
   return {
     title: "Runs",
@@ -243,18 +200,21 @@ export function runsView(place: Place): View {
       "/": ["search", () => document.getElementById("search")?.focus()],
       j: ["next run", () => move(1)],
       k: ["previous run", () => move(-1)],
-      Enter: ["open the run", () => {
-        const run = here()
-        if (run) go(href("runs", run.id))
-      }],
+      Enter: ["open the run", openHere],
       x: ["select the run", () => {
         const run = here()
-        if (run && !chosen.delete(run.id)) chosen.add(run.id)
-        draw()
+        if (run && may("client")) choose(run.id, !chosen.has(run.id))
       }],
+      a: ["select all that are loaded", () => may("client") && chooseAll()],
+      v: ["save this view", saveThis],
+      e: ["export as JSON lines", () => exportTo("jsonl")],
+    },
+    means: () => {
+      const { q, where } = list.search
+      return [cli("wf", "ls", ...(q ? ["-q", q] : []), ...(where ? ["--where", where] : [])), ...(problem ? [] : [curl("GET", `/v1/runs${query(paramsOf(list.search))}`)]), `for ${sdk("list", { ...(q ? { q } : {}), ...(where ? { where } : {}) }).replace("await client", "await (const run of client")}) console.log(run.id)`]
     },
     view: () => html`
-      <h1>Runs</h1>
+      <div class="title"><h1>Runs</h1>${name ? html`<span class="tag">${name}</span>` : nothing}</div>
       <form role="search" class="search" @submit=${(event: Event) => {
         event.preventDefault()
         search(new FormData(event.currentTarget as HTMLFormElement).get("q") as string)
@@ -268,8 +228,11 @@ export function runsView(place: Place): View {
           }}>
         <datalist id="search-list">${completions.map(each => html`<option value=${each}></option>`)}</datalist>
         <button class="primary">Search</button>
-        <details class="menu"><summary>Filters</summary><div class="menu-body"><dl class="keys">${EXAMPLES.map(([example, meaning]) => html`<dt><code>${example}</code></dt><dd>${meaning}</dd>`)}</dl></div></details>
+        <details class="menu"><summary>Filters</summary><div class="menu-body"><dl class="keys">${EXAMPLES.map(([example, meaning]) => example.startsWith("where") && !has("GET", "/v1/runs", "where") ? nothing : html`<dt><code>${example}</code></dt><dd>${meaning}</dd>`)}</dl></div></details>
+        <details class="menu"><summary>Export</summary><div class="menu-body narrow"><button type="button" @click=${() => exportTo("jsonl")}>JSON lines</button><button type="button" @click=${() => exportTo("csv")}>CSV</button></div></details>
+        <button type="button" @click=${saveThis}>Save view…</button>
       </form>
+      ${views()}
       <nav class="chips" aria-label="By state">${STATES.map(chip)}</nav>
       ${bar()}${listView()}`,
   }

@@ -4,7 +4,7 @@ import { html, nothing } from "lit-html"
 import { call, get, Refused, seg } from "./api"
 import { reload, type View } from "./app"
 import { ask } from "./dialog"
-import { bytes, cli, count, curl, segment } from "./format"
+import { bytes, cli, count, curl, sdk, segment } from "./format"
 import { card, command, facts, small, table, when } from "./parts"
 import type { Node, Page, Stats, Token } from "./types"
 
@@ -14,6 +14,7 @@ export function membersView(): View {
     it.alive ? nothing : when(it.lease_until), count(it.executing), count(it.resident)]
   return {
     title: "Members", pauseMs: 15_000,
+    means: () => [cli("nodes"), cli("stats"), curl("GET", "/v1/nodes"), curl("GET", "/v1/stats"), sdk("server.nodes")],
     load: async () => {
       const [all, now] = await Promise.all([get<Page<Node>>("/v1/nodes"), get<Stats>("/v1/stats")])
       nodes = all.items
@@ -31,7 +32,7 @@ export function tokensView(): View {
   const create = (): void => ask({
     title: "New token", button: "Create",
     fields: [{ name: "name", label: "Name", required: true, hint: "Tells people what it is for." }, { name: "scope", label: "Scope", kind: "choice", choices: ["read", "client", "worker", "admin"], value: "read" }, { name: "expires", label: "Valid for", hint: "Such as 90d; empty: for ever." }],
-    commands: values => [cli("token", "create", "--name", values["name"] ?? "", "--scope", values["scope"] ?? "", ...(values["expires"] ? ["--expires", values["expires"]] : []))],
+    commands: values => [cli("token", "create", "--name", values["name"] ?? "", "--scope", values["scope"] ?? "", ...(values["expires"] ? ["--expires", values["expires"]] : [])), sdk("tokens.create", values["name"], [values["scope"]], values["expires"] ? { expires: values["expires"] } : {})],
     action: async values => {
       const made = await call<Token & { token: string }>("POST", "/v1/tokens", JSON.stringify({ name: values["name"], scopes: [values["scope"]], ...(values["expires"] ? { expires: values["expires"] } : {}) }))
       reload()
@@ -40,7 +41,7 @@ export function tokensView(): View {
   })
   const remove = (it: Token): void => ask({
     title: `Remove the token ${it.name}?`, button: "Remove the token", isDanger: true, text: "Whoever uses it is refused from then on.",
-    commands: () => [cli("token", "rm", it.id), curl("DELETE", `/v1/tokens/${segment(it.id)}`)],
+    commands: () => [cli("token", "rm", it.id), curl("DELETE", `/v1/tokens/${segment(it.id)}`), sdk("tokens.remove", it.id)],
     action: async () => {
       await call("DELETE", `/v1/tokens/${seg(it.id)}`)
       reload()
@@ -49,6 +50,7 @@ export function tokensView(): View {
   const row = (it: Token): unknown[] => [html`<b>${it.name}</b>`, html`<code>${it.id}</code>`, it.scopes.join(", "), html`<code>…${it.hint}</code>`, when(it.created_at), it.expired ? html`<span class="state failed">expired</span>` : it.expires_at ? when(it.expires_at) : "never", small("Remove…", it.name, () => remove(it), "danger")]
   return {
     title: "Tokens", pauseMs: 15_000,
+    means: () => [cli("token", "ls"), curl("GET", "/v1/tokens"), "for await (const token of client.tokens.list()) console.log(token.name)"],
     load: async () => {
       try {
         tokens = (await get<Page<Token>>("/v1/tokens?limit=1000")).items

@@ -2,10 +2,10 @@
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get, query, seg } from "./api"
-import { act, getOrNull, reload, type View } from "./app"
+import { act, getOrNull, keysOf, reload, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
-import { cli, count, curl, segment, short, span, unservedText } from "./format"
+import { cli, count, curl, sdk, segment, short, span, unservedText } from "./format"
 import { acting, card, empty, errorBlock, facts, small, table, value, when, type Piece } from "./parts"
 import { href, type Place } from "./route"
 import type { Json, Page, Queue, Task, Unserved, Worker } from "./types"
@@ -15,16 +15,19 @@ const LISTED = 100, STATUSES = ["queued", "leased", "completed", "failed", "canc
 const limit = (n: number): string => n ? count(n) : "none"
 const rate = (queue: Queue): string => queue.rate_count ? `${count(queue.rate_count)} per ${queue.rate_period}` : "none"
 const isRetryable = (task: Task): boolean => (task.status === "queued" && task.next_at !== null && Date.parse(task.next_at) > Date.now()) || task.status === "failed" || task.status === "cancelled"
+const retryMeans = (id: string): string[] => [cli("task", "retry", id), curl("POST", `/v1/tasks/${segment(id)}/retry`), sdk("tasks.retry", id)]
 const retry = (task: Task): Promise<boolean> => act(`${task.name}: due now.`, () => call("POST", `/v1/tasks/${seg(task.id)}/retry`))
 
 function change(queue: Queue): void {
-  const bodyOf = (values: Record<string, string>): string => JSON.stringify({ max_running: Number(values["max_running"] || 0), max_per_key: Number(values["max_per_key"] || 0),
+  const limitsOf = (values: Record<string, string>): Record<string, unknown> => ({ max_running: Number(values["max_running"] || 0), max_per_key: Number(values["max_per_key"] || 0),
     rate_count: Number(values["rate_count"] || 0), ...(Number(values["rate_count"] || 0) ? { rate_period: values["rate_period"] || "1s" } : {}) })
+  const bodyOf = (values: Record<string, string>): string => JSON.stringify(limitsOf(values))
   ask({
     title: `Limits of the queue ${queue.name}`, button: "Set", text: "0 means no limit.",
-    fields: [{ name: "max_running", label: "Most tasks at a time", value: String(queue.max_running) }, { name: "max_per_key", label: "Most tasks at a time of one concurrency key", value: String(queue.max_per_key) },
-      { name: "rate_count", label: "Most tasks handed out …", value: String(queue.rate_count) }, { name: "rate_period", label: "… in this time", value: queue.rate_period ?? "1s" }],
-    commands: values => [curl("PATCH", `/v1/queues/${segment(queue.name)}`, bodyOf(values))],
+    fields: [{ name: "max_running", label: "Most tasks at a time", kind: "number", value: String(queue.max_running) }, { name: "max_per_key", label: "Most tasks at a time of one concurrency key", kind: "number", value: String(queue.max_per_key) },
+      { name: "rate_count", label: "Most tasks handed out …", kind: "number", value: String(queue.rate_count) }, { name: "rate_period", label: "… in this time", value: queue.rate_period ?? "1s" }],
+    commands: values => [cli("queue", "set", queue.name, "--max-running", values["max_running"] || "0", "--max-per-key", values["max_per_key"] || "0", "--rate", Number(values["rate_count"] || 0) ? `${values["rate_count"]}/${values["rate_period"] || "1s"}` : "0"),
+      curl("PATCH", `/v1/queues/${segment(queue.name)}`, bodyOf(values)), sdk("queues.change", queue.name, { maxRunning: Number(values["max_running"] || 0), maxPerKey: Number(values["max_per_key"] || 0), ...(Number(values["rate_count"] || 0) ? { rateCount: Number(values["rate_count"]), ratePeriod: values["rate_period"] || "1s" } : { rateCount: 0 }) })],
     action: async values => {
       await call("PATCH", `/v1/queues/${seg(queue.name)}`, bodyOf(values))
       reload()
@@ -48,13 +51,13 @@ export function tasksView(place: Place): View {
     ? act(`${queue.name}: hands out tasks again.`, () => call("POST", `/v1/queues/${seg(queue.name)}/resume`))
     : ask({
       title: `Pause the queue ${queue.name}?`, text: "Its tasks stay, and none is handed out until it is resumed.", button: "Pause the queue", isDanger: true,
-      commands: () => [cli("queue", "pause", queue.name), curl("POST", `/v1/queues/${segment(queue.name)}/pause`)],
+      commands: () => [cli("queue", "pause", queue.name), curl("POST", `/v1/queues/${segment(queue.name)}/pause`), sdk("queues.pause", queue.name)],
       action: async () => {
         await call("POST", `/v1/queues/${seg(queue.name)}/pause`)
         reload()
       },
     })
-  const queueRow = (queue: Queue): unknown[] => [html`<b>${queue.name}</b>${queue.paused ? html` <span class="state paused">paused</span>` : nothing}`, count(queue.queued), count(queue.running),
+  const queueRow = (queue: Queue): unknown[] => [html`<b>${queue.name}</b>${queue.paused ? html` <span class="state paused">paused</span>` : nothing}`, html`${count(queue.queued)}${queue.blocked ? html` <span class="soft">${count(queue.blocked)} held back</span>` : nothing}`, count(queue.running),
     queue.oldest_at ? span(queue.oldest_age_seconds * 1000) : "", limit(queue.max_running), rate(queue), html`${small("Limits…", `of ${queue.name}`, () => change(queue))}${small(queue.paused ? "Resume" : "Pause", queue.name, () => pause(queue))}`]
   const workerRow = (worker: Worker): unknown[] => [html`<b>${worker.id}</b>`, worker.present ? html`<span class="state completed">present</span>` : html`<span class="state cancelled">silent</span>`, worker.queues.join(", "),
     worker.names?.join(", ") ?? "any task", count(worker.completed ?? 0), count(worker.failed ?? 0), when(worker.last_claim_at)]
@@ -63,6 +66,8 @@ export function tasksView(place: Place): View {
   return {
     title: "Tasks", load, pauseMs: 15_000, // workers come and go unsaid
     follows: news => tells(news, "tasks") || tells(news, "queues"),
+    means: () => [cli("queue", "ls"), cli("workers"), cli("task", "ls", ...(wanted ? ["--status", wanted] : [])), curl("GET", "/v1/queues"), curl("GET", "/v1/workers"), curl("GET", `/v1/tasks${query({ status: wanted })}`), sdk("server.workers"),
+      ...queues.filter(each => each.paused).flatMap(each => [cli("queue", "resume", each.name), curl("POST", `/v1/queues/${segment(each.name)}/resume`), sdk("queues.resume", each.name)]), ...tasks.filter(isRetryable).slice(0, 5).flatMap(task => retryMeans(task.id))],
     view: () => html`<h1>Tasks and queues</h1>${isLoaded ? html`
       ${unserved.map(one => html`<p class="warn">${unservedText(one)} <a href=${href("tasks", one.task_id)}>One of them</a></p>`)}
       ${card("Queues", table("List of queues", ["Queue", "Waiting", "Running", "Oldest", "Most at a time", "Rate", ""], queues.map(queueRow), "No task has been queued yet."))}
@@ -92,6 +97,10 @@ function taskView(id: string): View {
   }
   return {
     title: id, view,
+    means: () => [cli("task", "show", id), curl("GET", `/v1/tasks/${segment(id)}`), sdk("tasks.show", id), ...(task && isRetryable(task) ? retryMeans(id) : [])],
+    get keys() {
+      return keysOf({ r: ["retry now", () => task && isRetryable(task) && void retry(task)] })
+    },
     follows: news => tells(news, "tasks", one => !one.id || one.id === id),
     load: async () => {
       task = await getOrNull(`/v1/tasks/${seg(id)}`)

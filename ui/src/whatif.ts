@@ -1,11 +1,12 @@
-// What a waiting run would do with answers that are made up, and moving it to the current version. A try writes nothing.
+// What a waiting run would do with answers that are made up, good ones or failures. A try writes nothing.
 
 import { html, nothing, type TemplateResult } from "lit-html"
 import { call, runPath } from "./api"
-import { draw, reason, reload } from "./app"
-import { ask, checkJson, tell } from "./dialog"
-import { cli, curl, segment, short, version, waitName } from "./format"
-import { acting, card, errorBlock, state, value, when, type Piece } from "./parts"
+import { draw, reason } from "./app"
+import { checkJson } from "./dialog"
+import { has } from "./features"
+import { cli, curl, segment, short, waitName } from "./format"
+import { acting, card, command, errorBlock, state, value, when, type Piece } from "./parts"
 import type { Json, Problem, Run, Wait } from "./types"
 
 interface Effect { at: string; kind: string; name: string | null; data: Json }
@@ -15,54 +16,75 @@ interface Trial {
   variables: { function: string | null; name: string; before: string | null; after: string }[]
 }
 
-const LISTS: Record<string, [string, string, string]> = { task: ["tasks", "name", "result"], signal: ["signals", "name", "payload"], event: ["events", "topic", "payload"] }
-const SHOWN = 200
+// Where an answer goes, by what is waited for: the list of the request, and the names in it. What fails has an error instead.
+interface List { list: string; name: string; payload: string; canFail: boolean }
+const LISTS: Record<string, List> = {
+  task: { list: "tasks", name: "name", payload: "result", canFail: true }, child: { list: "children", name: "name", payload: "result", canFail: true },
+  signal: { list: "signals", name: "name", payload: "payload", canFail: false }, event: { list: "events", name: "topic", payload: "payload", canFail: false },
+}
+const SHOWN = 200, ASKED_MAX = 20
 
-const isAnswerable = (wait: Wait): boolean => wait.on in LISTS
+interface Answer { wait: Wait; text: string; isFailure: boolean }
+
+const listOf = (wait: Wait): List | undefined => {
+  const it = LISTS[wait.on]
+  return it && has("POST", "/v1/runs/{id}/try", it.list) ? it : undefined
+}
 
 // The request as text: answers are sent as they were written.
-function bodyOf(waits: Wait[], answers: string[], time: string): string {
-  const parts = Object.entries(LISTS).flatMap(([on, [list, name, payload]]) => {
-    const given = waits.flatMap((wait, at) => wait.on === on && answers[at] ? [`{"${name}":${JSON.stringify(waitName(wait))},"${payload}":${answers[at]}}`] : [])
-    return given.length ? [`"${list}":[${given.join(",")}]`] : []
+export function bodyOf(answers: Answer[], time: string): string {
+  const parts = Object.entries(LISTS).flatMap(([on, it]) => {
+    const given = answers.filter(each => each.wait.on === on && each.text).map(each => `{"${it.name}":${JSON.stringify(waitName(each.wait))},"${each.isFailure ? "error" : it.payload}":${each.text}}`)
+    return given.length ? [`"${it.list}":[${given.join(",")}]`] : []
   })
   if (time) parts.push(`"time":${JSON.stringify(time)}`)
   return `{${parts.join(",")}}`
 }
+const wordsOf = (answers: Answer[], time: string): string[] => [...answers.filter(each => each.text && each.wait.on !== "child").flatMap(each => [each.isFailure ? "--fail" : `--${each.wait.on}`, `${waitName(each.wait)}=${each.text}`]), ...(time ? ["--time", time] : [])]
 
 export class WhatIf {
   private trial: Trial | null = null
   private problem = ""
+  private means: string[] = []
 
   constructor(private readonly id: string) {}
 
   private async submit(event: Event, waits: Wait[]): Promise<void> {
     event.preventDefault()
-    const form = new FormData(event.currentTarget as HTMLFormElement)
-    const answers = waits.map((_, at) => String(form.get(`answer-${at}`) ?? "").trim())
+    const form = new FormData(event.currentTarget as HTMLFormElement), time = String(form.get("time") ?? "").trim()
+    const answers = waits.map((wait, at) => ({ wait, text: String(form.get(`answer-${at}`) ?? "").trim(), isFailure: form.get(`kind-${at}`) === "failure" }))
+    const body = bodyOf(answers, time)
     this.trial = null
     this.problem = ""
+    this.means = [cli("wf", "try", this.id, ...wordsOf(answers, time)), curl("POST", `/v1/runs/${segment(this.id)}/try`, body)]
     try {
-      answers.forEach(checkJson)
-      this.trial = await call<Trial>("POST", `${runPath(this.id)}/try`, bodyOf(waits, answers, String(form.get("time") ?? "").trim()))
+      for (const each of answers) checkJson(each.text)
+      this.trial = await call<Trial>("POST", `${runPath(this.id)}/try`, body)
     } catch (error) {
       this.problem = error instanceof Error && error.constructor === Error ? error.message : reason(error)
     }
     draw()
   }
 
+  private field(wait: Wait, at: number): TemplateResult {
+    const choice = (kind: string, text: string, isOn: boolean): TemplateResult => html`<label class="choice"><input type="radio" name="kind-${at}" value=${kind} ?checked=${isOn}>${text}</label>`
+    return html`<div class="field"><label for="try-${at}">If the ${wait.on} ${waitName(wait)} came with (JSON)</label>
+      ${listOf(wait)?.canFail ? html`<div class="choice-row" role="radiogroup" aria-label="How ${waitName(wait)} ends">${choice("result", "its result", true)}${choice("failure", "a failure, such as {\"message\": \"…\"}", false)}</div>` : nothing}
+      <textarea id="try-${at}" name="answer-${at}" rows="2" spellcheck="false"></textarea></div>`
+  }
+
   view(run: Run): Piece {
-    if (run.kind !== "flow" || run.waits.length === 0) return nothing
-    const waits = run.waits.filter(isAnswerable).slice(0, 20)
+    if (run.kind !== "flow" || run.waits.length === 0 || !has("POST", "/v1/runs/{id}/try")) return nothing
+    const waits = run.waits.filter(wait => listOf(wait)).slice(0, ASKED_MAX)
     return acting(card("What if", html`<div class="pad">
       <p class="soft small">A copy goes on with answers that you make up. Nothing is written, and the run stays as it is.</p>
       <form class="what-if" @submit=${(event: Event) => this.submit(event, waits)}>
-        ${waits.map((wait, at) => html`<div class="field"><label for="try-${at}">If the ${wait.on} ${waitName(wait)} came with (JSON)</label>
-          <textarea id="try-${at}" name="answer-${at}" rows="2" spellcheck="false"></textarea></div>`)}
+        ${waits.map((wait, at) => this.field(wait, at))}
         <div class="field"><label for="try-time">And so much time passed</label><input id="try-time" name="time" autocomplete="off" placeholder="2d"></div>
         <button>Try</button></form>
       ${this.problem ? html`<p class="problem" role="alert">${this.problem}</p>` : nothing}
-      <div aria-live="polite">${this.trial ? outcome(this.trial) : nothing}</div></div>`))
+      <div aria-live="polite">${this.trial ? outcome(this.trial) : nothing}</div>
+      ${this.means.length ? html`<details class="means"><summary>The same by other means</summary>${this.means.map(command)}</details>` : nothing}</div>`))
   }
 }
 
@@ -76,30 +98,4 @@ function outcome(it: Trial): TemplateResult {
     ${list("It would wait for", it.waits.map(each => html`<b>${each.on}</b> ${each.name ?? ""} ${each.until ? html`until ${when(each.until)}` : nothing}`))}
     ${list("Variables that differ", it.variables.map(each => html`<span class="v-name">${each.name}</span>: ${each.before ?? ""} → ${each.after}`))}
     ${list("Nothing asked for", it.unused.map(each => html`${each}`))}</div>`
-}
-
-// ---- moving ----
-
-interface Moved { changed: boolean; from: string; to: string }
-
-// Asks first whether it can be moved; only then is there something to confirm.
-export async function move(id: string): Promise<void> {
-  const path = `${runPath(id)}/move`
-  let can: Moved
-  try {
-    can = await call<Moved>("POST", path, '{"dry_run":true}')
-  } catch (error) {
-    return tell(`${id} cannot be moved`, html`<p class="problem">${reason(error)}</p>`)
-  }
-  if (can.from === can.to) return tell(`Move ${id}`, html`<p>It is on the current version, <code>${version(can.to)}</code>, already.</p>`)
-  const body = JSON.stringify({ version: can.to })
-  ask({
-    title: `Move ${id} to the current version?`, button: "Move the run",
-    text: html`It can go on in version <code>${version(can.to)}</code>, at the same place and with its variables. It is on <code>${version(can.from)}</code> now.`,
-    commands: () => [cli("wf", "move", id), curl("POST", `/v1/runs/${segment(id)}/move`, body)],
-    action: async () => {
-      await call("POST", path, body)
-      reload()
-    },
-  })
 }
