@@ -18,7 +18,7 @@ let reading: number | null = null // the step that is read, in all charts at onc
 export function ceiling(max: number): number {
   if (max <= 0) return 1
   const unit = 10 ** Math.floor(Math.log10(max))
-  return (([1, 2, 5, 10].find(each => each * unit >= max) ?? 10)) * unit
+  return (([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find(each => each * unit >= max) ?? 10)) * unit
 }
 
 const isKnown = (value: number | null | undefined): value is number => value !== null && value !== undefined

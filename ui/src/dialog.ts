@@ -106,7 +106,7 @@ export function ask(question: Question): void {
       ${preview === nothing ? nothing : html`<div class="preview" aria-live="polite">${preview}</div>`}
       ${question.fields?.map(fieldView)}
       ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
-      <div class="row end"><button type="button" @click=${close}>Cancel</button>
+      <div class="row end"><button type="button" @click=${close}>Back</button>
         <button class=${question.isDanger ? "danger" : "primary"} ?disabled=${isBusy}>${question.button}</button></div>
       ${question.commands ? html`<details class="means"><summary>The same by other means</summary>${question.commands(shown).map(command)}</details>` : nothing}
     </form>`, box)

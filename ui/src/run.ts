@@ -72,8 +72,7 @@ export function runView({ name: id, options }: Place): View {
       ${it.status === "completed" ? card("Result", html`<div class="pad">${value(it.result)}</div>`, nothing, "good") : nothing}
       ${waitsView(it, tasks, task => actions.retryTask(task))}
       ${turns.view()}
-      ${standing.view(it, snapshot, workflow, turns.frames())}
-      ${whatIf.view(it)}
+      ${standing.view(it, snapshot, workflow, turns.frames(), whatIf.view(it))}
       ${card("Timeline", timeline.view(it, history.entries, tasks, retryOf))}
       ${children.length ? card("Children", html`<ul class="plain">${children.map(child => html`<li>${runLink(child.id)} ${state(child.status)} <span class="soft">${child.workflow}</span></li>`)}</ul>`) : nothing}
       ${signals.length ? card("Signals not taken yet", html`<ul class="plain">${signals.map(signalItem)}</ul>`) : nothing}

@@ -33,7 +33,8 @@ export class Standing {
   }
 
   // past: the frames of a turn that is looked back at; null: now.
-  view(run: Run, snapshot: Snapshot | null, workflow: Workflow | null, past: Frame[] | null): TemplateResult {
+  // below: what stands under the source.
+  view(run: Run, snapshot: Snapshot | null, workflow: Workflow | null, past: Frame[] | null, below: Piece): TemplateResult {
     const isEnded = isOver(run.status), isHere = past !== null || !isEnded
     const frames = past ?? (isEnded ? snapshot?.failure?.frames : null) ?? snapshot?.frames ?? []
     const error = run.error ?? run.pause_reason, failed = error ? failedLine(error.stack) : undefined
@@ -41,8 +42,8 @@ export class Standing {
     const source = workflow?.source
       ? sourceView(workflow.source, frames, { ...(frames[0] && isHere ? { here: frames[0].line } : {}), callers: new Set(isHere ? frames.slice(1).map(frame => frame.line) : []), ...(failed && past === null && (isEnded || frames.length === 0) ? { failed } : {}) })
       : empty(run.kind === "native" ? "This workflow is a C function: it has no source here." : "Its source is not there.")
-    return html`<div class="split">
-      <section class="card source-card" aria-label="Source"><div class="card-head"><h2>Source</h2><span class="soft small">${workflow?.file ?? ""} ${run.version ? version(run.version) : ""}</span></div>${source}</section>
+    return html`<div class="split"><div>
+      <section class="card source-card" aria-label="Source"><div class="card-head"><h2>Source</h2><span class="soft small">${workflow?.file ?? ""} ${run.version ? version(run.version) : ""}</span></div>${source}</section>${below}</div>
       <div class="side">
         ${this.stack(frames, top)}
         ${top ? this.variables(run, top, past !== null, snapshot?.bytes ?? 0) : nothing}

@@ -181,12 +181,12 @@ export class Timeline {
 
   view(run: Run, entries: Entry[], tasks: Task[], retry: (bar: Bar) => Piece): TemplateResult {
     const all = this.rows(this.barsOf(entries, tasks), 0), rows = all.slice(-BARS_MAX)
-    if (rows.length === 0) return html`<p class="empty">It has not waited for anything yet.</p>`
+    if (rows.length === 0) return html`<p class="empty">${run.finished_at ? "It waited for nothing." : "It has not waited for anything yet."}</p>`
     const end = run.finished_at ? Date.parse(run.finished_at) : Date.now(), begin = Date.parse(run.created_at ?? entries[0]?.at ?? "")
     const bars = rows.map(row => row.bar)
     const scale = scaleOf([begin, end, ...bars.flatMap(bar => [bar.from, bar.to ?? end]), ...bars.flatMap(bar => bar.parts.flatMap(part => [part.from, part.to ?? end]))])
     const folds = scale.folds.map(fold => html`<i class="tl-fold" ${css(this.box(fold.from, fold.to))}></i>`)
-    const label = (fold: Scale["folds"][number]): string => (fold.to - fold.from) / (this.to - this.from) > 0.06 ? `⋯ ${span(fold.ms)}` : "⋯"
+    const label = (fold: Scale["folds"][number]): string => (fold.to - fold.from) / (this.to - this.from) > 0.06 && (fold.to - this.from) / (this.to - this.from) < 0.9 ? `⋯ ${span(fold.ms)}` : "⋯"
     return html`<div class="timeline" tabindex="0" role="group" aria-label="Timeline: plus and minus zoom, arrows move, 0 shows all" @wheel=${this.wheel} @keydown=${(event: KeyboardEvent) => this.key(event)}>
       <div class="tl-tools"><span class="soft small">Ctrl and the wheel, or + and −, look closer</span><button class="small-button" aria-label="Closer" @click=${() => this.zoom(1 / ZOOM)}>+</button><button class="small-button" aria-label="Wider" ?disabled=${this.to - this.from >= 1} @click=${() => this.zoom(ZOOM)}>−</button>${this.to - this.from < 1 ? html`<button class="small-button" @click=${() => this.reset()}>All</button>` : nothing}</div>
       <div class="tl-axis"><span></span><div class="tl-track"><span class="tl-begin">${this.from > 0 ? `+${span(scale.time(this.from) - begin)}` : "0"}</span>${scale.folds.map(fold => html`<span class="tl-fold-label" ${css(this.box(fold.from, fold.to))} title="Folded: ${span(fold.ms)}">${label(fold)}</span>`)}<span class="tl-end">${span(scale.time(this.to) - begin)}</span></div><span></span></div>

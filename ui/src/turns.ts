@@ -67,9 +67,10 @@ export class Turns {
     if (this.turns.length === 0) return nothing
     const at = this.chosen === null ? this.turns.length : this.turns.findIndex(each => each.turn === this.chosen), here = this.turns[at]
     const text = here ? `turn ${here.turn}, began at ${here.file}:${here.line}` : "now"
-    return card("Back in time", html`<div class="pad"><div class="slider"><input type="range" min="0" max=${this.turns.length} aria-label="Turn" aria-valuetext=${text} .value=${String(at)} @input=${(event: Event) => this.choose(Number((event.target as HTMLInputElement).value))}><span>${text}</span>
-      ${here ? html`<button class="small-button" @click=${() => this.choose(this.turns.length)}>Now</button>` : nothing}</div>
+    const slider = html`<div class="slider"><input type="range" min="0" max=${this.turns.length} aria-label="Turn" aria-valuetext=${text} .value=${String(at)} @input=${(event: Event) => this.choose(Number((event.target as HTMLInputElement).value))}><span>${text}</span>
+      ${here ? html`<button class="small-button" @click=${() => this.choose(this.turns.length)}>Now</button>` : nothing}</div>`
+    return card("Back in time", html`<div class="pad">
       ${here && this.diff ? this.diff.changes.length ? html`<p class="soft small">What this turn changed:</p><ul class="changes">${this.diff.changes.slice(0, CHANGES_SHOWN).map(each => html`<li><b>${SIGNS[each.change]}</b> <span class="v-name">${each.path}</span><span class="soft">: ${each.from ?? ""}${each.change === "changed" ? " → " : ""}${each.to ?? ""}</span></li>`)}</ul>
-        ${this.diff.more || this.diff.changes.length > CHANGES_SHOWN ? html`<p class="soft small">and more</p>` : nothing}` : html`<p class="soft small">This turn changed no variable.</p>` : nothing}</div>`)
+        ${this.diff.more || this.diff.changes.length > CHANGES_SHOWN ? html`<p class="soft small">and more</p>` : nothing}` : html`<p class="soft small">This turn changed no variable.</p>` : nothing}</div>`, slider, "compact")
   }
 }

@@ -4,14 +4,14 @@ import { html, nothing, type TemplateResult } from "lit-html"
 import { call, runPath, seg } from "./api"
 import { act } from "./app"
 import { checkJson } from "./dialog"
-import { countdown, short, span, unservedText, waitName } from "./format"
+import { countdown, errorText, short, span, unservedText, waitName } from "./format"
 import { acting, card, runLink, when, type Piece } from "./parts"
-import type { Json, Run, Task, Wait } from "./types"
+import type { Run, Task, Wait } from "./types"
 
 const SHOWN = 20
 
 export const isDelayed = (task: Task): boolean => task.status === "queued" && task.next_at !== null && Date.parse(task.next_at) > Date.now()
-export const retryIn = (task: Task, retry: (task: Task) => void): Piece => html`<span class="countdown">next attempt in <b>${countdown(Date.parse(task.next_at ?? ""))}</b></span>
+export const retryIn = (task: Task, retry: (task: Task) => void, words = ""): Piece => html`<span class="countdown">${words} <b>${countdown(Date.parse(task.next_at ?? ""))}</b></span>
   ${acting(html`<button class="small-button" @click=${() => retry(task)}>Retry now</button>`)}`
 
 async function answer(event: Event, run: Run, wait: Wait): Promise<void> {
@@ -30,8 +30,8 @@ function waitItem(run: Run, wait: Wait, at: number, task: Task | undefined, retr
   return html`<li>
     <div class="wait-head"><span class="tl-kind">${wait.on}</span> ${what}
       <span class="soft">${wait.since ? html`for ${span(Date.now() - Date.parse(wait.since))}` : nothing}${until}${wait.filter ? html` · only ${wait.filter}` : nothing}</span></div>
-    ${task ? html`<div class="soft">${task.status}${task.worker ? ` by ${task.worker}` : ""}, attempt ${task.attempt} of ${task.max_attempts} ${isDelayed(task) ? retryIn(task, retry) : nothing}</div>
-      ${task.error ? html`<p class="error-text">${short(task.error as Json, 300)}</p>` : nothing}` : nothing}
+    ${task ? html`<div class="soft">${task.status}${task.worker ? ` by ${task.worker}` : ""}, attempt ${task.attempt} of ${task.max_attempts} ${isDelayed(task) ? retryIn(task, retry, "· next attempt in") : nothing}</div>
+      ${task.error ? html`<p class="error-text">${short(errorText(task.error), 300)}</p>` : nothing}` : nothing}
     ${wait.unserved ? html`<p class="warn">${unservedText(wait.unserved)}</p>` : nothing}
     ${isAsked ? acting(html`<form class="answer" @submit=${(event: Event) => answer(event, run, wait)}>
       <label for="answer-${at}">Answer with (JSON)</label>

@@ -58,7 +58,7 @@ export function workflowView({ name, options }: Place): View {
     : html`<div class="card">${empty("A C function: the program that registers it has its source.")}</div>`
   const versionItem = (each: WorkflowItem): TemplateResult => html`<li><a href=${href("workflows", name, { version: each.version })} aria-current=${each.version === workflow?.version ? "true" : nothing}><code>${version(each.version)}</code></a> ${each.current ? html`<b>current</b>` : nothing} <span class="soft">${when(each.created_at)}</span>
     ${workflow?.source && each.version !== workflow.version ? html`<a class="small" aria-label="Compare with ${version(each.version)}" href=${href("workflows", name, { version: workflow.version, with: each.version })}>compare</a>` : nothing}</li>`
-  const comparison = (it: Workflow): Piece => compared ? html`<div class="row"><a class="button" href=${href("workflows", name, { version: it.version })}>Back to the source</a></div>${(compared.created_at ?? "") < (it.created_at ?? "") ? compareView(compared, it) : compareView(it, compared)}` : nothing
+  const comparison = (it: Workflow): Piece => compared ? html`${(compared.created_at ?? "") < (it.created_at ?? "") ? compareView(compared, it) : compareView(it, compared)}` : nothing
   const side = (it: Workflow): TemplateResult => html`<div class="side">
     ${card("Newest runs", runs.length ? html`<ul class="plain">${runs.map(run => html`<li><a class="mono" href=${href("runs", run.id)}>${run.id}</a> ${state(run.status)} <span class="soft">${when(run.created_at)}</span></li>`)}</ul>` : empty("None."))}
     ${card("Versions", html`<ul class="plain">${versions.map(versionItem)}</ul>`)}
@@ -74,7 +74,7 @@ export function workflowView({ name, options }: Place): View {
     view: () => isMissing ? html`<h1>There is no such workflow</h1><div class="card">${empty(html`There is no workflow <code>${name}</code>${wanted ? " with that version" : ""}. <a href=${href("workflows")}>All workflows</a>`)}</div>` : html`
       <p class="crumbs"><a href=${href("workflows")}>Workflows</a></p>
       <div class="title"><h1 class="wrapping">${name}</h1></div>
-      <div class="row actions">${acting(html`<button class="primary" @click=${() => startRun(name)}>Start…</button>${workflow?.source ? html`<button @click=${() => deploy(name, workflow?.source ?? "", workflow?.file ?? "")}>Deploy a version…</button>` : nothing}`)}<a class="button" href=${href("runs", "", { q: `workflow:${name}` })}>Its runs</a></div>
+      <div class="row actions">${acting(html`<button class="primary" @click=${() => startRun(name)}>Start…</button>${workflow?.source ? html`<button @click=${() => deploy(name, workflow?.source ?? "", workflow?.file ?? "")}>Deploy a version…</button>` : nothing}`)}<a class="button" href=${href("runs", "", { q: `workflow:${name}` })}>Its runs</a>${compared ? html`<a class="button" href=${href("workflows", name, { version: wanted })}>Back to the source</a>` : nothing}</div>
       ${workflow ? html`<div class="split"><div>${compared ? comparison(workflow) : source(workflow)}</div>${side(workflow)}</div>` : nothing}`,
   }
 }
