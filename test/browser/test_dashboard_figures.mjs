@@ -62,6 +62,7 @@ test("what an older server lacks is not there, and nothing complains", async wor
 
 test("every page says how to do the same by other means, and can be acted on by the palette", async world => {
   const page = await open(world, "#/schedules")
+  await button(page, "New schedule…").waitFor()
   await page.locator("td").first().waitFor()
   await page.keyboard.press("c")
   const dialog = page.locator("dialog")

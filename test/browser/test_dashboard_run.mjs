@@ -119,6 +119,52 @@ test("a run is moved to any version that it can go on in, and the others say why
   await done(page)
 })
 
+test("a variable is set where the server can", async world => {
+  const { server } = world, bodies = []
+  await parked(server, "set-1")
+  const page = await open_with(world, "#/runs/set-1", [["POST", "/v1/runs/{id}/set", ["values", "dry_run"], (_, body) => {
+    bodies.push(JSON.parse(body))
+    return { changed: true, values: [{ path: "amount", old: "160", new: "1" }] }
+  }]])
+  await button(page, "Set…").click()
+  const dialog = page.locator("dialog")
+  assert.deepEqual([await dialog.getByLabel("Variable").inputValue(), await dialog.getByLabel("Value (JSON)").inputValue()], ["amount", "160"])
+  await dialog.getByLabel("Value (JSON)").fill('{"n": 1.50}')
+  await dialog.locator("summary").click()
+  await dialog.getByText(`abide wf set set-1 'amount={"n": 1.50}'`).waitFor()
+  await assert_accessible(page, "set a variable")
+  await confirm(page)
+  await page.getByText("set-1: amount is set.").waitFor()
+  assert.deepEqual(bodies, [{ values: [{ path: "amount", value: { n: 1.5 } }] }])
+  await done(page)
+})
+
+test("a retry and a fork go on in a version that is chosen, where the server can", async world => {
+  const { server } = world, bodies = []
+  await server.deploy("mended", "return Inputs.a.b")
+  await server.start_run("mended", "mended-1", {})
+  const before = (await server.until("mended-1", run => run.status === "failed")).version
+  await server.deploy("mended", "return Inputs.a?.b ?? 3")
+  const current = (await server.get("/v1/workflows/mended")).version
+  const answer = (_, body) => {
+    bodies.push(JSON.parse(body))
+    return { id: "order-1" }
+  }
+  const page = await open_with(world, "#/runs/mended-1", [["POST", "/v1/runs/{id}/retry", ["id", "version"], answer], ["POST", "/v1/runs/{id}/fork", ["id", "step", "iteration", "version"], answer]])
+  for (const word of ["Retry…", "Fork…"]) {
+    await button(page, word).click()
+    const choices = await page.locator("dialog").getByLabel("Version").locator("option").allInnerTexts()
+    assert.deepEqual(choices.slice(1).sort(), [`${before.slice(0, 10)} (of this run)`, `${current.slice(0, 10)} (current)`].sort())
+    await page.locator("dialog").getByLabel("Version").selectOption(current)
+    await confirm(page)
+    await page.getByRole("heading", { name: "order-1" }).waitFor()
+    await page.goto(`${server.url}/#/runs/mended-1`)
+    await page.getByRole("heading", { name: "mended-1" }).waitFor()
+  }
+  assert.deepEqual(bodies, [{ version: current }, { version: current }])
+  await done(page)
+})
+
 test("a long history opens at once, is searched, and stays small in the document", async world => {
   const { server } = world
   await server.deploy("chatty", 'for (let n = 0; n < 100; n++) {\n  for (let m = 0; m < 100; m++) console.log("line", n * 100 + m)\n  await Timer.delay("1ms")\n}\nreturn "done"')

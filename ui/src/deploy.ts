@@ -56,7 +56,7 @@ async function confirmPlan(name: string, file: string, source: string, commands:
     ...(plan.moves ? { fields: [{ name: "then", label: "Afterwards", kind: "choice" as const, choices: [["", "leave the runs where they are"], ["move", `ask me about moving ${count(plan.moves)} runs`]] as [string, string][] }] } : {}),
     action: async values => {
       const said = await deployed(name, file, source)
-      if (values["then"] === "move" && mover) askMany(mover, { ids: null, search: { q: `workflow:${JSON.stringify(name)} status:suspended`, where: "" } }, () => {})
+      if (values["then"] === "move" && mover) askMany(mover, { ids: null, q: `workflow:${JSON.stringify(name)} status:suspended` }, () => {})
       else return said
     },
   })

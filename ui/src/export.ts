@@ -2,7 +2,7 @@
 
 import { say } from "./app"
 import { count, errorText, waitText } from "./format"
-import { fetchRuns, type Search } from "./runlist"
+import { fetchRuns } from "./runlist"
 import type { RunItem } from "./types"
 
 const PAGE = 1000, ROWS_MAX = 100_000
@@ -26,11 +26,11 @@ function save(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
 }
 
-export async function exportRuns(search: Search, kind: "jsonl" | "csv"): Promise<void> {
+export async function exportRuns(q: string, kind: "jsonl" | "csv"): Promise<void> {
   const runs: RunItem[] = []
   let cursor: string | null = null
   do {
-    const page: { items: RunItem[]; next: string | null } = await fetchRuns(search, PAGE, cursor)
+    const page: { items: RunItem[]; next: string | null } = await fetchRuns(q, PAGE, cursor)
     runs.push(...page.items)
     cursor = page.next
     if (cursor) say(`Export: ${count(runs.length)} runs so far.`)

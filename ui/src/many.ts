@@ -7,14 +7,14 @@ import { ask, type Field } from "./dialog"
 import { hasVerb } from "./features"
 import { cli, count, curl, sdk, shellQuote } from "./format"
 import type { Piece } from "./parts"
-import { fetchRuns, type Search } from "./runlist"
+import { fetchRuns } from "./runlist"
 import type { Entry, Json, Page } from "./types"
 
 type Body = { [name: string]: Json }
 interface Result { id: string; status: string; detail?: string }
 export interface Done { changed: number; unchanged: number; refused: number; results: Result[] }
 interface Bulk extends Done { next: string | null }
-export interface Target { ids: string[] | null; search: Search } // ids: those and no others
+export interface Target { ids: string[] | null; q: string } // ids: those and no others
 interface Verb { word: string; verb: string; isDanger?: boolean; undo?: string }
 
 export const VERBS: Verb[] = [{ word: "Pause", verb: "pause", undo: "resume" }, { word: "Resume", verb: "resume", undo: "pause" }, { word: "Release", verb: "release" }, { word: "Retry", verb: "retry" },
@@ -51,7 +51,7 @@ export async function idsOf(target: Target): Promise<string[]> {
   const ids: string[] = []
   let cursor: string | null = null
   do {
-    const page: Page<{ id: string }> = await fetchRuns(target.search, IDS_MAX, cursor)
+    const page: Page<{ id: string }> = await fetchRuns(target.q, IDS_MAX, cursor)
     ids.push(...page.items.map(run => run.id))
     cursor = page.next
   } while (cursor && ids.length < RUNS_MAX)
@@ -78,7 +78,7 @@ async function each(ids: string[], change: (id: string) => Promise<boolean>): Pr
 
 async function byBulk(verb: string, target: Target, isDry: boolean): Promise<Done> {
   const more: Body = isDry ? { dry_run: true } : {}
-  if (target.ids === null && target.search.q && !target.search.where) return bulk({ verb, q: target.search.q, limit: IDS_MAX, ...more })
+  if (target.ids === null && target.q) return bulk({ verb, q: target.q, limit: IDS_MAX, ...more })
   const ids = await idsOf(target), sum = nothingYet()
   for (let at = 0; at < ids.length; at += IDS_MAX) add(sum, await bulk({ verb, ids: ids.slice(at, at + IDS_MAX), ...more }))
   return sum
@@ -106,15 +106,15 @@ function commandsOf(verb: string, target: Target, step: string): string[] {
   const word = verb === "remove" ? "rm" : verb, ids = target.ids?.slice(0, 50) ?? []
   if (verb === "rewind") return ids.map(id => cli("wf", "rewind", id, step))
   if (target.ids) return [cli("wf", word, ...ids), ...(verb === "move" && !hasVerb("move") ? [] : [curl("POST", "/v1/runs/bulk", JSON.stringify({ verb, ids })), sdk("changeMany", verb, { ids })])]
-  const { q, where } = target.search
-  return [`abide wf ls -q ${shellQuote(q)}${where ? ` --where ${shellQuote(where)}` : ""} -o ids | abide wf ${word} -`, ...(where ? [] : [curl("POST", "/v1/runs/bulk", JSON.stringify({ verb, q })), sdk("changeMany", verb, { q })])]
+  const { q } = target
+  return [`abide wf ls -q ${shellQuote(q)} -o ids | abide wf ${word} -`, curl("POST", "/v1/runs/bulk", JSON.stringify({ verb, q })), sdk("changeMany", verb, { q })]
 }
 
 function sayDone(it: Verb, done: Done): void {
   const changed = done.results.filter(each => each.status === "changed").map(each => each.id)
   const back = it.undo
   say(`${it.word}: ${outcome(done)}`, false, back && changed.length ? async () => {
-    const undone = await byBulk(back, { ids: changed, search: { q: "", where: "" } }, false)
+    const undone = await byBulk(back, { ids: changed, q: "" }, false)
     say(`Undone: ${outcome(undone)}`)
     reload()
   } : undefined)

@@ -3,49 +3,16 @@
 // Pages are kept as they were loaded, each with its cursor. A refresh asks for the first page and for those in
 // view; runs that are new push the others down.
 
-import { get, query, Refused } from "./api"
+import { get, query } from "./api"
 import type { Page, RunItem } from "./types"
 
 const PAGE = 100, ROWS_MAX = 50_000
 
-export interface Search { q: string; where: string }
 interface Loaded { cursor: string | null; items: RunItem[]; next: string | null }
 interface Answer extends Page<RunItem> { where?: { looked_at: number; errors: number; first_error: string | null } }
 
-// "status:failed where(order.total > 100)": the expression goes to the server as a parameter of its own.
-export function searchOf(text: string): Search {
-  const begin = /(?:^|\s)where\(/.exec(text)
-  if (!begin) return { q: text.trim(), where: "" }
-  const from = begin.index + begin[0].length
-  let depth = 1, quote = "", at = from
-  for (; at < text.length && depth > 0; at++) {
-    const letter = text.charAt(at)
-    if (quote) {
-      if (letter === "\\") at++
-      else if (letter === quote) quote = ""
-    } else if (/["'`]/.test(letter)) quote = letter
-    else if (letter === "(") depth++
-    else if (letter === ")") depth--
-  }
-  const end = depth === 0 ? at - 1 : at
-  return { q: `${text.slice(0, begin.index)} ${text.slice(at)}`.trim(), where: text.slice(from, end).trim() }
-}
-
-// An expression does not go with a filter, but with these parameters, which some terms of a filter stand for.
-const TERMS: Record<string, string> = { status: "status", workflow: "workflow", tag: "tag", parent: "parent", waiting: "waiting_on" }
-export function paramsOf({ q, where }: Search): Record<string, string> {
-  if (!where) return { q }
-  const params: Record<string, string> = { where }
-  for (const word of q.split(/\s+/).filter(Boolean)) {
-    const [, term = "", value = ""] = /^(\w+)[:=]([^"]+)$/.exec(word) ?? [], name = TERMS[term]
-    if (!name || params[name]) throw new Refused(400, "BAD_FILTER", `Beside where(…) there can be one each of ${Object.keys(TERMS).map(each => `${each}:`).join(", ")}, not ${word}`, [])
-    params[name] = value
-  }
-  return params
-}
-
-export const fetchRuns = async (search: Search, limit: number, cursor: string | null): Promise<Answer> =>
-  get<Answer>(`/v1/runs${query({ ...paramsOf(search), limit, cursor })}`)
+export const fetchRuns = (q: string, limit: number, cursor: string | null): Promise<Answer> =>
+  get<Answer>(`/v1/runs${query({ q: q.trim(), limit, cursor })}`)
 
 export class RunList {
   pages: Loaded[] = []
@@ -53,7 +20,7 @@ export class RunList {
   private isLoading = false
   private flat: RunItem[] | null = null
 
-  constructor(readonly search: Search) {}
+  constructor(readonly q: string) {}
 
   rows(): RunItem[] {
     if (this.flat) return this.flat
@@ -65,7 +32,7 @@ export class RunList {
   }
 
   private async page(at: string | null): Promise<Loaded> {
-    const answer = await fetchRuns(this.search, PAGE, at)
+    const answer = await fetchRuns(this.q, PAGE, at)
     if (answer.where?.errors) this.note = `The expression failed in ${answer.where.errors} of ${answer.where.looked_at} runs, first with: ${answer.where.first_error ?? ""}`
     return { cursor: at, items: answer.items, next: answer.next }
   }

@@ -8,12 +8,11 @@ import { draw, reason, reload, say, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
 import { exportRuns } from "./export"
-import { has } from "./features"
-import { cli, count, curl, errorText, sdk, waitText } from "./format"
+import { cli, count, curl, errorText, waitText } from "./format"
 import { askMany, VERBS } from "./many"
 import { acting, css, empty, state, when, type Piece } from "./parts"
 import { go, href, keep, type Place } from "./route"
-import { paramsOf, RunList, searchOf } from "./runlist"
+import { RunList } from "./runlist"
 import { removeView, savedViews, saveView } from "./saved"
 import { isOver, STATES, type RunItem, type Stats } from "./types"
 import { ROWS_AROUND, rowsInSight } from "./virtual"
@@ -31,7 +30,7 @@ const waitsOf = (run: RunItem): string => {
 
 export function runsView(place: Place): View {
   let text = place.options.get("q") ?? "", name = place.options.get("view") ?? ""
-  let list = new RunList(searchOf(text)), problem = ""
+  let list = new RunList(text), problem = ""
   let stats: Stats | null = null
   let completions: string[] = []
   let cursor = -1 // the row that the keyboard is on
@@ -64,7 +63,7 @@ export function runsView(place: Place): View {
   function search(to: string): void {
     text = to
     problem = ""
-    list = new RunList(searchOf(text))
+    list = new RunList(text)
     cursor = -1
     name = savedViews().find(each => each.q === text)?.name ?? ""
     keep("runs", "", { q: text, view: name })
@@ -101,7 +100,7 @@ export function runsView(place: Place): View {
     return kept.length === 0 ? nothing : html`<nav class="chips" aria-label="Saved views">${kept.map(view => html`<span class="chip-pair"><a class="chip" href=${href("runs", "", { q: view.q, view: view.name })} aria-current=${view.name === name && view.q === text ? "true" : nothing}>${view.name}</a><button class="quiet small-button" aria-label="Remove the view ${view.name}" @click=${() => forget(view)}>×</button></span>`)}</nav>`
   }
 
-  const exportTo = (kind: "jsonl" | "csv"): void => void exportRuns(list.search, kind).catch(error => say(reason(error), true))
+  const exportTo = (kind: "jsonl" | "csv"): void => void exportRuns(list.q, kind).catch(error => say(reason(error), true))
 
   // ---- drawing ----
 
@@ -112,11 +111,11 @@ export function runsView(place: Place): View {
     return html`<a class="chip ${number ? "" : "none"}" href=${href("runs", "", { q: isOn ? rest : `${rest} ${part}`.trim() })} aria-current=${isOn ? "true" : nothing}>${state(status)}<b>${count(number)}</b></a>`
   }
 
-  // What may follow, as texts for the whole box. The server counts bytes; it does not read expressions.
+  // What may follow, as texts for the whole box. The server counts bytes.
   async function complete(): Promise<void> {
     const asked = text, whole = new TextEncoder().encode(asked), read = new TextDecoder()
     try {
-      const answer = searchOf(asked).where ? { completions: [] } : await get<{ completions: { text: string; from: number; to: number }[] }>(`/v1/filter${query({ q: asked })}`)
+      const answer = await get<{ completions: { text: string; from: number; to: number }[] }>(`/v1/filter${query({ q: asked })}`)
       if (asked !== text) return
       completions = answer.completions.map(each => read.decode(whole.slice(0, each.from)) + each.text + read.decode(whole.slice(each.to)))
       draw()
@@ -169,7 +168,7 @@ export function runsView(place: Place): View {
   }
 
   const bar = (): Piece => chosen.size === 0 ? nothing : acting(html`<div class="bar" role="region" aria-label="Selected runs"><b>${isAllFound ? "All that the search finds" : `${count(chosen.size)} selected`}</b>
-    ${VERBS.map(it => html`<button class=${it.isDanger ? "danger" : ""} @click=${() => askMany(it, { ids: isAllFound ? null : [...chosen], search: list.search }, clear)}>${it.word}</button>`)}
+    ${VERBS.map(it => html`<button class=${it.isDanger ? "danger" : ""} @click=${() => askMany(it, { ids: isAllFound ? null : [...chosen], q: list.q }, clear)}>${it.word}</button>`)}
     ${list.hasMore() && !isAllFound && list.rows().every(run => chosen.has(run.id)) && text.trim() ? html`<button class="quiet" @click=${() => {
       isAllFound = true
       draw()
@@ -210,8 +209,8 @@ export function runsView(place: Place): View {
       e: ["export as JSON lines", () => exportTo("jsonl")],
     },
     means: () => {
-      const { q, where } = list.search
-      return [cli("wf", "ls", ...(q ? ["-q", q] : []), ...(where ? ["--where", where] : [])), ...(problem ? [] : [curl("GET", `/v1/runs${query(paramsOf(list.search))}`)]), `for ${sdk("list", { ...(q ? { q } : {}), ...(where ? { where } : {}) }).replace("await client", "await (const run of client")}) console.log(run.id)`]
+      const { q } = list
+      return [cli("wf", "ls", ...(q ? ["-q", q] : [])), curl("GET", `/v1/runs${query({ q })}`), `for await (const run of client.list(${q ? JSON.stringify({ q }) : ""})) console.log(run.id)`]
     },
     view: () => html`
       <div class="title"><h1>Runs</h1>${name ? html`<span class="tag">${name}</span>` : nothing}</div>
@@ -228,7 +227,7 @@ export function runsView(place: Place): View {
           }}>
         <datalist id="search-list">${completions.map(each => html`<option value=${each}></option>`)}</datalist>
         <button class="primary">Search</button>
-        <details class="menu"><summary>Filters</summary><div class="menu-body"><dl class="keys">${EXAMPLES.map(([example, meaning]) => example.startsWith("where") && !has("GET", "/v1/runs", "where") ? nothing : html`<dt><code>${example}</code></dt><dd>${meaning}</dd>`)}</dl></div></details>
+        <details class="menu"><summary>Filters</summary><div class="menu-body"><dl class="keys">${EXAMPLES.map(([example, meaning]) => html`<dt><code>${example}</code></dt><dd>${meaning}</dd>`)}</dl></div></details>
         <details class="menu"><summary>Export</summary><div class="menu-body narrow"><button type="button" @click=${() => exportTo("jsonl")}>JSON lines</button><button type="button" @click=${() => exportTo("csv")}>CSV</button></div></details>
         <button type="button" @click=${saveThis}>Save view…</button>
       </form>

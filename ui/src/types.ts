@@ -82,6 +82,7 @@ export interface Queue {
 export interface Worker {
   id: string; node: string; queues: string[]; names: string[] | null; present: boolean; waiting?: number; last_claim_at?: string | null
   handed_out?: number; completed?: number; failed?: number
+  recent?: { claimed: number; completed: number; failed: number; per_minute: number }; library?: string | null; held?: number; last_seen_at?: string | null
 }
 
 export interface Schedule {
