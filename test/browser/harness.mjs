@@ -1,6 +1,6 @@
-// What the browser tests share: a server, Chromium, and tests that print TAP.
+// What the browser tests share: a server, a browser, and tests that print TAP.
 //
-// playwright-core drives the Chromium of the system; both it and axe-core are installed into the build
+// playwright-core drives the Chromium of the system, or its Firefox (ABIDE_BROWSER=firefox); both it and axe-core are installed into the build
 // directory the first time, in the versions that package-lock.json names.
 import assert from "node:assert/strict"
 import { createHash } from "node:crypto"
@@ -13,6 +13,7 @@ import { join } from "node:path"
 export const SOURCE = process.env.ABIDE_SOURCE_DIR ?? new URL("../..", import.meta.url).pathname
 export const BUILD = process.env.ABIDE_BUILD_DIR ?? join(SOURCE, "build")
 export const PATIENCE = Number(process.env.ABIDE_PATIENCE_MS ?? 120_000) // bounds only how long a broken page is waited for
+export const IS_FIREFOX = process.env.ABIDE_BROWSER === "firefox" // the one of the system, by WebDriver BiDi
 const FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"]
 
@@ -35,7 +36,7 @@ function packages() {
   return folder
 }
 const require = createRequire(join(packages(), "package.json"))
-const { chromium } = require("playwright-core")
+const { chromium, firefox } = require("playwright-core")
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8")
 
 // ---- the server ----
@@ -126,7 +127,8 @@ export async function wait(condition, what) {
 
 export class Browser {
   async open() {
-    this.browser = await chromium.launch({ executablePath: process.env.ABIDE_CHROMIUM ?? "/usr/bin/chromium", args: FLAGS, chromiumSandbox: false, headless: true })
+    this.browser = IS_FIREFOX ? await firefox.launch({ channel: "moz-firefox", executablePath: process.env.ABIDE_FIREFOX ?? "/usr/bin/firefox-esr", headless: true })
+      : await chromium.launch({ executablePath: process.env.ABIDE_CHROMIUM ?? "/usr/bin/chromium", args: FLAGS, chromiumSandbox: false, headless: true })
     return this
   }
   // A page of its own; what it writes to the console and what its policy refuses are kept.
@@ -134,6 +136,11 @@ export class Browser {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
     const page = await context.newPage()
     page.setDefaultTimeout(PATIENCE)
+    // To another address of the same document there is no loading to wait for, which the driver of Firefox does.
+    const load = page.goto.bind(page)
+    page.goto = to => page.url().split("#")[0] === to.split("#")[0] ? page.evaluate(hash => {
+      location.hash = hash
+    }, new URL(to).hash) : load(to)
     page.troubles = []
     page.on("console", message => {
       if (message.type() !== "error" || (page.isServerAway && /Failed to load resource|ERR_/.test(message.text()))) return
