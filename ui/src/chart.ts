@@ -34,7 +34,7 @@ export function pathOf(values: (number | null)[], max: number, isArea = false): 
     const begin = at, isNew = at === 0 || !isKnown(values[at - 1])
     if (isNew) out += isArea ? `M${x(begin)} ${HEIGHT}L${x(at)} ${y(value)}` : `M${x(at)} ${y(value)}`
     else out += `L${x(at)} ${y(value)}`
-    if (!isKnown(values[at + 1])) out += isArea ? `L${x(at)} ${HEIGHT}Z` : isNew ? "h2" : ""
+    if (!isKnown(values[at + 1])) out += isArea ? `L${x(at)} ${HEIGHT}Z` : isNew ? at ? "h-6" : "h6" : ""
   }
   return out
 }

@@ -9,14 +9,19 @@ interface Operation {
 type Paths = { [path: string]: { [method: string]: Operation } }
 
 let paths: Paths = {}
+let loading: Promise<void> | null = null
 
 const plain = (path: string): string => path.replaceAll(/\{[^}]*\}/g, "{}")
 
-export async function loadFeatures(): Promise<void> {
+async function load(): Promise<void> {
   const answer = await get<{ paths: Paths }>("/openapi.json")
   paths = Object.fromEntries(Object.entries(answer.paths).map(([path, methods]) => [plain(path), methods]))
   link.onChange()
 }
+
+export const loadFeatures = (): Promise<void> => loading = load()
+// For those who must know before they go on, also right after the page was opened.
+export const featuresKnown = (): Promise<void> => (loading ?? loadFeatures()).catch(() => {})
 
 const operation = (method: string, path: string): Operation | undefined => paths[plain(path)]?.[method.toLowerCase()]
 const fieldOf = (it: Operation | undefined, name: string): { description?: string } | undefined =>

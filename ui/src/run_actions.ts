@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from "lit-html"
 import { call, get, may, query, runPath, seg } from "./api"
 import { act, reason, reload, say } from "./app"
 import { ask, type Field } from "./dialog"
-import { has } from "./features"
+import { featuresKnown, has } from "./features"
 import { cli, curl, parsed, sdk, segment, version, waitName } from "./format"
 import { openMove } from "./move"
 import { when } from "./parts"
@@ -21,6 +21,7 @@ export const versionsOf = async (workflow: string): Promise<WorkflowItem[]> =>
 
 // Which version the new run has, where the server lets one choose.
 async function versionField(route: string, run: Run): Promise<Field[]> {
+  await featuresKnown()
   if (run.kind !== "flow" || !has("POST", `/v1/runs/{id}/${route}`, "version")) return []
   const versions = await versionsOf(run.workflow).catch(() => [])
   const text = (each: WorkflowItem): string => `${version(each.version)}${each.current ? " (current)" : ""}${each.version === run.version ? " (of this run)" : ""}`

@@ -61,9 +61,9 @@ export function tasksView(place: Place): View {
     queue.oldest_at ? span(queue.oldest_age_seconds * 1000) : "", limit(queue.max_running), rate(queue), html`${small("Limits…", `of ${queue.name}`, () => change(queue))}${small(queue.paused ? "Resume" : "Pause", queue.name, () => pause(queue))}`]
   // Of the last five minutes where the server counts them, otherwise since it began to ask.
   const workerRow = (worker: Worker): unknown[] => {
-    const figures = worker.recent ?? { completed: worker.completed ?? 0, failed: worker.failed ?? 0, per_minute: null }
+    const figures = worker.recent ?? { completed: worker.completed ?? 0, failed: worker.failed ?? 0 }
     return [html`<b>${worker.id}</b>${worker.library ? html`<br><span class="soft small">${worker.library}</span>` : nothing}`, worker.present ? html`<span class="state completed">present</span>` : html`<span class="state cancelled">silent</span>`, worker.queues.join(", "),
-      worker.names?.join(", ") ?? "any task", worker.held === undefined ? "" : count(worker.held), count(figures.completed), figures.failed ? html`<span class="failed">${count(figures.failed)}</span>` : "0", figures.per_minute === null ? "" : String(figures.per_minute), when(worker.last_seen_at ?? worker.last_claim_at)]
+      worker.names?.join(", ") ?? "any task", ...(worker.recent ? [count(worker.held ?? 0), worker.recent.per_minute] : []), count(figures.completed), figures.failed ? html`<span class="failed">${count(figures.failed)}</span>` : "0", when(worker.last_seen_at ?? worker.last_claim_at)]
   }
   const taskRow = (task: Task): unknown[] => [html`<a class="mono" href=${href("tasks", task.id)}>${task.name}</a>`, taskState(task), task.queue, `${task.attempt} of ${task.max_attempts}`, task.error ? short(task.error.message ?? "", 60) : "",
     when(task.created_at), isRetryable(task) ? small("Retry", task.name, () => retry(task)) : nothing]
@@ -75,7 +75,7 @@ export function tasksView(place: Place): View {
     view: () => html`<h1>Tasks and queues</h1>${isLoaded ? html`
       ${unserved.map(one => html`<p class="warn">${unservedText(one)} <a href=${href("tasks", one.task_id)}>One of them</a></p>`)}
       ${card("Queues", table("List of queues", ["Queue", "Waiting", "Running", "Oldest", "Most at a time", "Rate", ""], queues.map(queueRow), "No task has been queued yet."))}
-      ${card("Workers", table("List of workers", ["Worker", "State", "Queues", "Asks for", "Has", "Completed", "Failed", "Per minute", "Seen"], workers.map(workerRow), "No worker has asked for tasks lately."), workers.some(each => each.recent) ? html`<span class="soft small">figures of the last five minutes</span>` : nothing)}
+      ${card("Workers", table("List of workers", ["Worker", "State", "Queues", "Asks for", ...(workers.some(each => each.recent) ? ["Has", "Per minute"] : []), "Completed", "Failed", "Seen"], workers.map(workerRow), "No worker has asked for tasks lately."), workers.some(each => each.recent) ? html`<span class="soft small">figures of the last five minutes</span>` : nothing)}
       ${card("Tasks", table("List of tasks", ["Task", "State", "Queue", "Attempt", "Error", "Made", ""], tasks.map(taskRow), wanted ? "None is like that." : "None."),
         html`<nav class="chips" aria-label="Tasks by state">${STATUSES.map(each => html`<a class="chip" href=${href("tasks", "", { status: each === wanted ? "" : each })} aria-current=${each === wanted ? "true" : nothing}>${each}</a>`)}</nav>`)}
       ${tasks.length === LISTED ? html`<p class="soft small">The newest ${LISTED} are shown.</p>` : nothing}` : nothing}`,
