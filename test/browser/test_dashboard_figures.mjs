@@ -45,6 +45,26 @@ test("settings are listed with where they come from, and found", async world => 
   await done(page)
 })
 
+test("rates, settings and what workers did lately are those of the server", async world => {
+  const { server } = world, page = await open(world, "#/")
+  const chart = page.getByRole("region", { name: "Rates" }).locator("figure", { hasText: "Runs" }).first()
+  await chart.waitFor()
+  const sum = values => values.reduce((all, value) => all + (value ?? 0), 0)
+  const { series } = await server.get("/v1/rates?since=1h&step=30s")
+  assert.ok(sum(series.started) >= 17 && sum(series.failed) >= 1)
+  assert.ok((await chart.locator("path.stroke").first().getAttribute("d")).startsWith("M"))
+  await page.goto(`${server.url}/#/settings`)
+  await page.getByRole("cell", { name: "run-retention" }).waitFor()
+  assert.equal(await page.locator("tbody tr").count(), (await server.get("/v1/settings")).items.length)
+  await page.goto(`${server.url}/#/tasks`)
+  await page.getByText("figures of the last five minutes").waitFor()
+  const { recent, held } = (await server.get("/v1/workers")).items.find(each => each.id === "tester")
+  const cells = await page.locator("tr", { hasText: "tester" }).locator("td").allInnerTexts()
+  assert.deepEqual(cells.slice(4, 8), [held, recent.per_minute, recent.completed, recent.failed].map(String))
+  await assert_accessible(page, "workers")
+  await done(page)
+})
+
 test("what an older server lacks is not there, and nothing complains", async world => {
   const missing = ["/v1/rates", "/v1/settings", "/v1/workflows/{name}/places", "/v1/runs/{id}/set", "/v1/runs/{id}/try"]
   const page = await open_with(world, "#/", [], missing)
