@@ -1,6 +1,6 @@
 // Trial: the engine of one history.
 //
-// The moves of the driver (api/driver/driver.c) are made here one after the other: execute, hand back,
+// The moves of the driver (api/driver) are made here one after the other: execute, hand back,
 // prepare, commit, finish, until there is nothing to do. A crash drops the coordinator with all it
 // has in memory and starts another one on the same store, which recovers as any process does.
 //

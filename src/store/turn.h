@@ -146,7 +146,7 @@ typedef struct TurnCommit {
     WaitSet waits; // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
                    // the store looks the key up, also for those started in this same turn
     Str snapshot;  // flow runs
-    int64_t place; // where that stands (model/place.h)
+    int64_t place; // where that stands (model/snapshot.h)
     int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none
     bool is_kept; // NEXT_SUSPEND: the node keeps the parked run in memory; what wakes it is left
                   // to it for a while (nodes/affinity.c)

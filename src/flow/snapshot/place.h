@@ -5,7 +5,7 @@
 //
 //   16 bits: number of the function | 21 bits: its instruction | 25 bits: a digest of all of them
 //
-// Numbers are stored (model/place.h): the form is part of the file format. A number is of one
+// Numbers are stored (model/snapshot.h): the form is part of the file format. A number is of one
 // version of a script: 0 and 1 are never made.
 #pragma once
 #include "flow/flow.h"

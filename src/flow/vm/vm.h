@@ -290,7 +290,6 @@ void flow_vm_drop_caches(FlowVm *vm); // inline caches, spare stack: what a park
 FlowPromise *flow_vm_awaitable_find(FlowVm *vm, uint32_t id);
 void flow_vm_awaitable_add(FlowVm *vm, FlowPromise *promise, FlowAwaitKind kind);
 void flow_vm_awaitable_remove(FlowVm *vm, uint32_t id);
-
 // --- JSON (json_text.c): plain data without running script code
 MUST_CHECK Status flow_json_to_value(FlowVm *vm, Str json, FlowValue *ret, Diag *diag);
 // Plain data, depth first; what is not plain (functions, cycles, accessors) becomes null.

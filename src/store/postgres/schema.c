@@ -178,7 +178,7 @@ static void append_phases(Buf *all, const char *schema) {
                schema, schema, schema, schema);
 }
 
-// Version 3: runs that were parked before are at an unknown place (model/place.h).
+// Version 3: runs that were parked before are at an unknown place (model/snapshot.h).
 static void append_places(Buf *all, const char *schema) {
     buf_printf(all,
                "INSERT INTO %s.places SELECT definition, 0, count(*) FILTER (WHERE state <> 6), "

@@ -261,7 +261,7 @@ static Status add_rates(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, rates_sql, diag);
 }
 
-// Version 16. Runs that were parked before are at an unknown place (model/place.h).
+// Version 16. Runs that were parked before are at an unknown place (model/snapshot.h).
 static const char places_sql[] =
     "ALTER TABLE abide_runs ADD COLUMN \"place\" INTEGER NOT NULL DEFAULT 0; "
     "ALTER TABLE abide_snapshots ADD COLUMN \"place\" INTEGER NOT NULL DEFAULT 0; "

@@ -1,4 +1,4 @@
-// Kernel internals: how many runs stand at each place of each version (model/place.h).
+// Kernel internals: how many runs stand at each place of each version (model/snapshot.h).
 #pragma once
 #include "base/containers/map.h"
 #include "base/containers/vec.h"
@@ -16,7 +16,7 @@ typedef struct PlaceCache {
 } PlaceCache;
 
 typedef enum PlaceCount { PLACE_NOT_COUNTED, PLACE_WAITING, PLACE_FAILED } PlaceCount;
-PlaceCount place_count_of(const RunRow *run); // [model-place-2]
+PlaceCount place_count_of(const RunRow *run); // [snapshot-4]
 
 void places_init(PlaceCache *cache);
 void places_done(PlaceCache *cache);
