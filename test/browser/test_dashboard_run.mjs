@@ -153,6 +153,7 @@ test("a retry and a fork go on in a version that is chosen, where the server can
   const page = await open_with(world, "#/runs/mended-1", [["POST", "/v1/runs/{id}/retry", ["id", "version"], answer], ["POST", "/v1/runs/{id}/fork", ["id", "step", "iteration", "version"], answer]])
   for (const word of ["Retry…", "Fork…"]) {
     await button(page, word).click()
+    await page.locator("dialog").getByLabel("Version").waitFor()
     const choices = await page.locator("dialog").getByLabel("Version").locator("option").allInnerTexts()
     assert.deepEqual(choices.slice(1).sort(), [`${before.slice(0, 10)} (of this run)`, `${current.slice(0, 10)} (current)`].sort())
     await page.locator("dialog").getByLabel("Version").selectOption(current)

@@ -50,6 +50,7 @@ async function deployed(name: string, file: string, source: string): Promise<Pie
 async function confirmPlan(name: string, file: string, source: string, commands: () => string[]): Promise<Piece | void> {
   const plan = await put<Plan>(name, file, source, { plan: true })
   if (plan.is_same) return planView(plan)
+  if (plan.current === null) return deployed(name, file, source) // a new workflow has no runs
   const mover = VERBS.find(each => each.verb === "move")
   ask({
     title: `Deploy ${name}?`, button: "Deploy", text: planView(plan), commands,

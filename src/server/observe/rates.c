@@ -158,9 +158,11 @@ static bool store_rows(Server *server) {
 // Ends the steps that are over, or all.
 static void end_steps(Server *server, int64_t now_ms, bool is_all) {
     Rates *rates = &server->rates;
-    int64_t gauges[RATE_SERIES_COUNT] = {0};
+    int64_t gauges[RATE_SERIES_COUNT] = {0}, noticed = atomic_load(&rates->noticed);
     RateTotals now;
-    gauges_read(server, gauges);
+    if (noticed != rates->gauged || is_all) gauges_read(server, gauges);
+    else memcpy(gauges, rates->tracks[0].gauges, sizeof gauges); // an idle server asks nothing
+    rates->gauged = noticed;
     totals_read(&server->metrics, &now);
     pthread_mutex_lock(&rates->lock);
     for (int i = 0; i < RATE_RESOLUTION_COUNT; i++) {

@@ -78,6 +78,7 @@ typedef struct Rates {
     pthread_cond_t changed;  // is_awake or is_stopping
     _Atomic bool is_awake;   // [observe-rates-1]
     _Atomic int64_t noticed; // events that it is woken by
+    int64_t gauged;          // of these, when gauges were read last; the thread's own
     bool is_running, is_stopping;
 } Rates;
 

@@ -113,10 +113,9 @@ static void execute_closed(World *world, const char *sql) {
 // What versions from 14 on have added.
 #define WITHOUT_PLACES                                                                             \
     "DROP TABLE abide_places; ALTER TABLE abide_runs DROP COLUMN place;"                           \
-    "ALTER TABLE abide_snapshots DROP COLUMN place;"
+    "ALTER TABLE abide_snapshots DROP COLUMN place; ALTER TABLE abide_tasks DROP COLUMN secrets;"
 #define WITHOUT_RATES WITHOUT_PLACES "DROP TABLE abide_rates;"
 #define WITHOUT_PHASES                                                                             \
-    "ALTER TABLE abide_tasks DROP COLUMN secrets;"                                                 \
     "DROP INDEX abide_runs_by_phase; ALTER TABLE abide_runs DROP COLUMN phase;"                    \
     "CREATE INDEX abide_runs_by_state ON abide_runs (state);"                                      \
     "DROP INDEX abide_tasks_by_phase; ALTER TABLE abide_tasks DROP COLUMN phase;"                  \

@@ -357,6 +357,9 @@ class CountingTest(unittest.TestCase):
                 nodes[i % 3].post("/v1/runs", {"workflow": "waiter", "id": f"w{i}"})
             for i in range(60):
                 nodes[0].wait_for(f"w{i}", "suspended")
+            # What the nodes have counted is stored at the end of the minute; then there is nothing to say.
+            rates = "SELECT count(DISTINCT source) FROM idle.rates"
+            self.wait_until(lambda: int(self.database.query(rates)[0][0]) == 3, "no rates were stored")
             self.settle()
             self.database.query("SELECT pg_stat_statements_reset()")
             begun = time.monotonic()
