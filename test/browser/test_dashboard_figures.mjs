@@ -90,6 +90,7 @@ test("every page says how to do the same by other means, and can be acted on by 
   await dialog.getByText("curl -X POST").first().waitFor()
   await dialog.getByText('await client.schedules.trigger("nightly")').waitFor()
   await page.keyboard.press("Escape")
+  await dialog.waitFor({ state: "hidden" })
   await page.keyboard.press("Control+k")
   await page.fill("#palette", "new schedule")
   await page.getByRole("option", { name: /new schedule/ }).waitFor()

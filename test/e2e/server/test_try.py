@@ -163,7 +163,9 @@ class Try(unittest.TestCase):
         self.server.post("/v1/runs/late/signals/go", 1)
         wait_until(lambda: len(self.server.get("/v1/runs/late/turns").json["items"]) == 1)
         trial = self.attempt("late", turn=1, time="1h", tasks=[{"name": "x"}])
-        self.assertEqual((trial["status"], trial["result"]), ("completed", 3600000))
+        # The turn began when the signal came, some milliseconds after the script did.
+        self.assertEqual((trial["status"], trial["result"] // 1000 // 600), ("completed", 6))
+        self.assertGreaterEqual(trial["result"], 3600000)
 
     def test_it_goes_on_in_another_version(self):
         self.cart("cart-2")
