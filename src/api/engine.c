@@ -222,6 +222,7 @@ int abide_on_close(abide_engine *engine, void (*fn)(void *user), void *user, abi
 
 Env *engine_env(const abide_engine *engine) { return engine->driver.env; }
 int64_t engine_now_ms(const abide_engine *engine) { return env_now_ms(engine->driver.env); }
+bool engine_is_time_virtual(const abide_engine *engine) { return engine->driver.is_virtual; }
 uint64_t engine_monotonic_ns(const abide_engine *engine) {
     return env_monotonic_ns(engine->driver.env);
 }
@@ -235,6 +236,26 @@ Str engine_new_id(abide_engine *engine, const char *prefix, IdText *text) {
 
 Store *engine_store(const abide_engine *engine) { return engine->store; }
 TurnBoard *engine_turns(abide_engine *engine) { return &engine->driver.turns; }
+
+typedef struct RestLook {
+    TurnBoard *board;
+    bool is_resting;
+    int64_t next_ms;
+} RestLook;
+
+// Turns are put up on this thread only: those that wait now are among what is out.
+static void look_for_rest(Coordinator *coordinator, void *context) {
+    RestLook *look = context;
+    size_t waiting = turns_waiting(look->board);
+    look->is_resting = coordinator_is_idle_beside(coordinator, waiting, &look->next_ms);
+}
+
+bool engine_is_resting(abide_engine *engine, int64_t *ret_next_ms) {
+    RestLook look = {.board = &engine->driver.turns};
+    driver_control(&engine->driver, look_for_rest, &look);
+    *ret_next_ms = look.next_ms;
+    return look.is_resting;
+}
 
 static void serve_here(Coordinator *coordinator, void *context) {
     coordinator_serve(coordinator, *(const int64_t *)context, true);

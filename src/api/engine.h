@@ -24,6 +24,7 @@ MUST_CHECK Status engine_recover(abide_engine *engine, abide_recovery *ret_repor
 // ---- clock and ids ----
 
 int64_t engine_now_ms(const abide_engine *engine);
+bool engine_is_time_virtual(const abide_engine *engine); // see abide_clock_set
 uint64_t engine_monotonic_ns(const abide_engine *engine);
 Env *engine_env(const abide_engine *engine); // for those who need randomness too
 // A new id "prefix_…", in `text`.
@@ -50,6 +51,10 @@ void engine_call_off(abide_engine *engine, Await *await);
 void engine_forget_call_off(abide_engine *engine, Await *await);
 
 // ---- code of other processes ----
+
+// Whether nothing executes here or is about to, turns aside that no process has taken from the
+// board. Then *ret_next_ms is when something is due; 0 = nothing is.
+bool engine_is_resting(abide_engine *engine, int64_t *ret_next_ms);
 
 TurnBoard *engine_turns(abide_engine *engine);
 // Runs of that version are claimed from now on; or no longer, soon.

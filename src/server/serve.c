@@ -187,9 +187,18 @@ static Status load_plugins(Serving *serving, Diag *diag) {
     return OK;
 }
 
+// Times that never were must not stay in a store.
+static Status check_clock(const ServeConfig *config, Diag *diag) {
+    if (!config->is_time_virtual || str_equal(config->store, STR("memory:"))) return OK;
+    return diag_set(diag, ERR_INVALID, "VIRTUAL_TIME_STORE",
+                    "virtual-time is for tests and needs the store memory:, which is gone with the "
+                    "process");
+}
+
 static Status open_engine(Serving *serving, Diag *diag) {
     const ServeConfig *config = serving->config;
     Arena *arena = &serving->arena;
+    TRY(check_clock(config, diag));
     abide_options options = {
         .threads = config->task_threads,
         .max_resident_runs = config->max_resident_runs,
@@ -213,6 +222,7 @@ static Status open_engine(Serving *serving, Diag *diag) {
         .discard_step_events = 1,
         .on_event = config->on_event != NULL ? pass_event : NULL,
         .on_log = write_line,
+        .virtual_time_ms = config->is_time_virtual ? server_clock_ms() : 0,
         .user = (void *)(uintptr_t)config,
     };
     abide_builtin_options tasks = {

@@ -17,6 +17,7 @@ typedef struct ServeConfig {
     Str tls_certificate_file, tls_key_file; // null = plain HTTP
     Str directory;                          // its .flow files are deployed and watched; null = none
     int threads;                            // of the server; 0 = 2
+    bool is_time_virtual;                   // tests: the clock stands still until it is moved
     bool is_insecure;                       // no tokens are asked for, wherever it listens
     bool is_token_required;                 // also on loopback
     bool is_exec_allowed, is_private_allowed; // of the built-in tasks

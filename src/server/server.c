@@ -45,6 +45,8 @@ bool server_is_stopping(Server *server) {
     return answer;
 }
 
+int64_t server_clock_ms(void) { return env_now_ms(env_system()); }
+
 static bool has_reader(void *context, Str run_id) { // on the coordinator's thread
     return hub_has_reader(&((Server *)context)->hub, run_id);
 }
@@ -195,7 +197,7 @@ Status server_start(abide_engine *engine, const ServerConfig *config, Server **r
     offload_init(&server->offload);
     metrics_init(&server->metrics);
     workers_init(&server->workers);
-    rates_init(&server->rates, server->started_at_ms);
+    rates_init(&server->rates, server_clock_ms());
     attention_init(&server->attention);
     change_ring_init(&server->changes, engine_now_ms(engine));
     ServerPolicy policy = policy_of(config);

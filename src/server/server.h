@@ -92,3 +92,5 @@ void server_free(Server *server); // NULL is fine
 // Takes over what of `config` can change while it runs, and reads the tokens again.
 MUST_CHECK Status server_reload(Server *server, const ServerConfig *config, Diag *diag);
 bool server_is_stopping(Server *server);
+// The real clock, which clients are waited for by, also when runs go by a virtual one.
+int64_t server_clock_ms(void);

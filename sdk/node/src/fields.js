@@ -61,13 +61,13 @@ function time(name, value) {
 
 const all = (kind, names) => names.split(" ").map(name => [name, kind])
 const KINDS = Object.fromEntries([
-  ...all(any, "event input kwargs start_event"),
+  ...all(any, "claim event input kwargs start_event"),
   ...all(list, "children events results signals tasks turns values workflows"),
   ...all(flag, "dry_run include_internal include_qualified_name paused purge"),
   ...all(texts, "ids names queues scopes tags"),
   ...all(time, "at created_after created_before from idle_before start_at to"),
   ...all(integer, "after attempts cap depth iteration limit max max_per_key max_running priority rate_count turn"),
-  ...all(duration, "catch_up delay every expire expires grace heartbeat_timeout jitter lease rate_period " +
+  ...all(duration, "by catch_up delay every expire expires grace heartbeat_timeout jitter lease rate_period " +
     "retry_delay retry_max_delay schedule_timeout time timeout ttl wait"),
   ...all(text, "concurrency_key cron cursor file handler_id id key leftover_topic name parent path q queue reason run " +
     "source state step tag timezone traceparent tracestate verb version waiting_on where worker workflow"),

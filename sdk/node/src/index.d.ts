@@ -301,6 +301,16 @@ export interface JournalEntry {
   data: Json
 }
 
+export interface ServerTime {
+  now: string
+  is_virtual: boolean
+}
+
+export interface Advanced extends ServerTime {
+  is_settled: boolean
+  next_at: string | null
+}
+
 export interface ClaimedTurn {
   turn: number
   run_id: string
@@ -313,6 +323,7 @@ export interface ClaimedTurn {
   tags: string[]
   traceparent: string | null
   cancelled: boolean
+  now: string
   lease_until: string
   input: Json
   after: number
@@ -322,6 +333,7 @@ export interface ClaimedTurn {
 export interface TurnVerdict {
   turn: number
   status: string
+  now: string
   run_status?: string
   is_held?: boolean
   cancelled?: boolean
@@ -969,6 +981,24 @@ export interface Tasks {
     Promise<Verdict[]>
 }
 
+export interface TurnReport {
+  turn: number
+  outcome: string
+  entries?: readonly object[]
+  keep?: boolean
+  waits?: readonly object[]
+  result?: Json
+  error?: object
+  input?: Json
+}
+
+export interface TurnClaim {
+  worker: string
+  workflows: readonly { name: string; version: string }[]
+  max?: number
+  lease?: Duration
+}
+
 /** CodeTurns of workflows that this process executes; docs/protocol.md. */
 export interface CodeTurns {
   /** Says which workflows this process has. */
@@ -976,8 +1006,10 @@ export interface CodeTurns {
     Promise<{ name: string; version: string; is_new: boolean }[]>
   claim(worker: string, workflows: readonly { name: string; version: string }[],
     options?: { max?: number; wait?: Duration; lease?: Duration }): Promise<ClaimedTurn[]>
-  commit(turns: readonly { turn: number; outcome: string; entries?: readonly object[]; keep?: boolean;
-    waits?: readonly object[]; result?: Json; error?: object; input?: Json }[]): Promise<TurnVerdict[]>
+  commit(turns: readonly TurnReport[]): Promise<TurnVerdict[]>
+  /** The same, and takes turns that are ready by then. */
+  commit(turns: readonly TurnReport[], options: { claim: TurnClaim }):
+    Promise<{ turns: TurnVerdict[]; claimed: ClaimedTurn[] }>
   heartbeat(turns: readonly { turn: number }[], options?: { lease?: Duration }):
     Promise<{ turn: number; status: string }[]>
   /** The turn with its whole journal. */
@@ -1053,6 +1085,10 @@ export interface ServerInfo {
   /** Who asks for tasks, and which tasks nobody asks for. */
   workers(): Promise<WorkerList>
   /** How much happened in the last hours, one value per step and series. */
+  /** What time it is for runs. */
+  time(): Promise<ServerTime>
+  /** Moves the clock of a server that was started with --virtual-time. */
+  advance(options: { by?: Duration; to?: string; wait?: Duration }): Promise<Advanced>
   rates(options?: { since?: Duration, step?: Duration }): Promise<Rates>
   /** What needs a person, in groups, with what helps. */
   attention(): Promise<Attention>

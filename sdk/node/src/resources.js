@@ -113,9 +113,11 @@ export class CodeTurns extends Group {
     return answer.turns
   }
 
-  async commit(turns) {
-    const body = { turns: argument("codeTurns.commit", "turns", turns) }
-    return (await this._call("POST", "/v1/turns/commit", { body })).turns
+  async commit(turns, options = {}) {
+    const more = fields("codeTurns.commit", options, "claim")
+    const body = { turns: argument("codeTurns.commit", "turns", turns), ...more }
+    const answer = await this._call("POST", "/v1/turns/commit", { body })
+    return more.claim === undefined ? answer.turns : answer
   }
 
   async heartbeat(turns, options = {}) {
@@ -300,6 +302,15 @@ export class ServerInfo extends Group {
 
   async workers() {
     return this._call("GET", "/v1/workers")
+  }
+
+  async time() {
+    return this._call("GET", "/v1/time")
+  }
+
+  async advance(options = {}) {
+    const body = fields("server.advance", options, "by to wait")
+    return this._call("POST", "/v1/time/advance", { body, wait: milliseconds(body.wait ?? 30000) })
   }
 
   async rates({ since, step } = {}) {

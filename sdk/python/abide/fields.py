@@ -117,7 +117,7 @@ _KINDS: Dict[str, Callable[[str, Any], Any]] = {
     "retry_factor": _number,
     "visible": _one_of("all", "after-create", "after-wait"),
 }
-_KINDS.update({name: _any for name in ("event", "input", "kwargs", "payload", "start_event")})
+_KINDS.update({name: _any for name in ("claim", "event", "input", "kwargs", "payload", "start_event")})
 _KINDS.update({name: _list for name in (
     "children", "events", "results", "signals", "tasks", "turns", "workflows")})
 _KINDS.update({name: _flag for name in (
@@ -129,7 +129,7 @@ _KINDS.update({name: _integer for name in (
     "after", "attempts", "cap", "depth", "iteration", "max", "max_per_key", "max_running",
     "page_size", "priority", "rate_count", "turn")})
 _KINDS.update({name: _duration for name in (
-    "catch_up", "delay", "every", "expire", "expires", "grace", "heartbeat_timeout", "jitter",
+    "by", "catch_up", "delay", "every", "expire", "expires", "grace", "heartbeat_timeout", "jitter",
     "lease", "rate_period", "retry_delay", "retry_max_delay", "schedule_timeout", "time", "timeout",
     "ttl",
     "wait")})

@@ -138,9 +138,14 @@ class CodeTurns(Group):
         return self._call("POST", "/v1/turns/claim", body=body,
                           wait=seconds(wait or 0, "wait"))["turns"]
 
-    def commit(self, turns: Iterable[JsonObject]) -> List[JsonObject]:
-        """Says what turns did: {turn, entries, outcome}, and what the outcome needs."""
-        return self._call("POST", "/v1/turns/commit", body=given(turns=turns))["turns"]
+    def commit(self, turns: Iterable[JsonObject], *, claim: Optional[JsonObject] = None) -> Any:
+        """Says what turns did: {turn, entries, outcome}, and what the outcome needs.
+
+        Answers a verdict for each. With `claim`, {worker, workflows, max, lease}, the answer is
+        {turns, claimed}: turns that are ready by then.
+        """
+        answer = self._call("POST", "/v1/turns/commit", body=given(turns=turns, claim=claim))
+        return answer["turns"] if claim is None else answer
 
     def heartbeat(self, turns: Iterable[JsonObject], *,
                   lease: Optional[Duration] = None) -> List[JsonObject]:
@@ -344,6 +349,16 @@ class ServerInfo(Group):
         """Who asks for tasks (items), what nodes execute themselves (functions), and the tasks
         that nobody asks for (unserved)."""
         return self._call("GET", "/v1/workers")
+
+    def time(self) -> JsonObject:
+        """What time it is for runs."""
+        return self._call("GET", "/v1/time")
+
+    def advance(self, *, by: Optional[Duration] = None, to: Optional[str] = None,
+                wait: Optional[Duration] = None) -> JsonObject:
+        """Moves the clock of a server that was started with --virtual-time."""
+        return self._call("POST", "/v1/time/advance", body=given(by=by, to=to, wait=wait),
+                          wait=seconds(wait or 30, "wait"))
 
     def rates(self, since: Optional[Duration] = None, step: Optional[Duration] = None) -> JsonObject:
         """How much happened in the last hours, one value per step and series."""

@@ -326,7 +326,7 @@ Status driver_start(Driver *driver, const DriverConfig *config, Diag *diag) {
         return status;
     }
     mailbox_init(&driver->mailbox);
-    turns_init(&driver->turns, &driver->mailbox, driver->env);
+    turns_init(&driver->turns, &driver->mailbox);
     pthread_cond_init(&driver->commit_wake, NULL);
     status = start_threads(driver, config->thread_count, diag);
     if (status != OK) driver_free(driver);

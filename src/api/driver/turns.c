@@ -16,12 +16,15 @@ typedef struct KeptRun {
 typedef struct ServedCode { // a version that is asked for
     int64_t definition;
     int64_t until_ms;
+    int64_t asked_ms;     // the last time; 0 = whoever asked has ended
+    int64_t waiter_count; // who wait for turns of it
     List waiting;
 } ServedCode;
 
 enum {
-    LEFT_MS = 100, // a turn is left to the worker that has its run in memory
-    LOSSES_MAX = 5 // holders that may be lost before the run is held for a person
+    MOMENT_MS = 2000, // between two requests of a worker, at most, as a rule
+    LEFT_MS = 100,    // a turn is left to the worker that has its run in memory
+    LOSSES_MAX = 5    // holders that may be lost before the run is held for a person
 };
 
 static Status say_fenced(Diag *diag) {
@@ -38,10 +41,10 @@ static void disown(Str *text) {
 
 // ---- life ----
 
-void turns_init(TurnBoard *board, Mailbox *mailbox, Env *env) {
+void turns_init(TurnBoard *board, Mailbox *mailbox) {
     enum { TOKENS_PER_MS = 1000 }; // more than are given out: a later process begins above
-    *board = (TurnBoard){
-        .mailbox = mailbox, .env = env, .last_token = env_now_ms(env_system()) * TOKENS_PER_MS};
+    *board =
+        (TurnBoard){.mailbox = mailbox, .last_token = env_now_ms(env_system()) * TOKENS_PER_MS};
     pthread_mutex_init(&board->lock, NULL);
     map_init(&board->by_token);
     map_init(&board->going_on);
@@ -106,6 +109,13 @@ static void give_back(TurnBoard *board, HeldTurn *turn) {
     turn_free(turn);
 }
 
+static void give_back_waiting(TurnBoard *board, ServedCode *served) {
+    LIST_EACH_SAFE (node, after, &served->waiting) {
+        board->waiting_count--;
+        give_back(board, container_of(node, HeldTurn, link));
+    }
+}
+
 // ---- waiting ----
 
 static void put_up(TurnBoard *board, HeldTurn *turn) {
@@ -116,8 +126,9 @@ static void put_up(TurnBoard *board, HeldTurn *turn) {
         return;
     }
     const KeptRun *kept = map_get(&board->kept, (uint64_t)turn->run);
-    turn->left_until_ms = kept != NULL ? env_now_ms(board->env) + LEFT_MS : 0;
+    turn->left_until_ms = kept != NULL ? env_now_ms(env_system()) + LEFT_MS : 0;
     list_append(&served->waiting, &turn->link);
+    board->waiting_count++;
     if (board->ready != NULL) board->ready(board->ready_context);
 }
 
@@ -203,8 +214,7 @@ void turns_close(TurnBoard *board) {
         give_back(board, turn);
     }
     for (size_t i = 0; i < board->served.count; i++)
-        LIST_EACH_SAFE (node, after, &board->served.data[i]->waiting)
-            give_back(board, container_of(node, HeldTurn, link));
+        give_back_waiting(board, board->served.data[i]);
     pthread_mutex_unlock(&board->lock);
 }
 
@@ -221,8 +231,50 @@ bool turns_ask(TurnBoard *board, int64_t definition, int64_t until_ms) {
         vec_push(&board->served, served);
     }
     if (until_ms > served->until_ms) served->until_ms = until_ms;
+    served->asked_ms = env_now_ms(env_system());
     pthread_mutex_unlock(&board->lock);
     return is_new;
+}
+
+void turns_wait(TurnBoard *board, const int64_t *definitions, size_t count) {
+    pthread_mutex_lock(&board->lock);
+    for (size_t i = 0; i < count; i++) {
+        ServedCode *served = served_find(board, definitions[i]);
+        if (served != NULL) served->waiter_count++;
+    }
+    pthread_mutex_unlock(&board->lock);
+}
+
+void turns_wait_no_more(TurnBoard *board, const int64_t *definitions, size_t count, bool has_left) {
+    int64_t now_ms = env_now_ms(env_system());
+    pthread_mutex_lock(&board->lock);
+    for (size_t i = 0; i < count; i++) {
+        ServedCode *served = served_find(board, definitions[i]);
+        if (served == NULL || served->waiter_count == 0) continue;
+        served->waiter_count--;
+        served->asked_ms = has_left ? 0 : now_ms;
+    }
+    pthread_mutex_unlock(&board->lock);
+}
+
+size_t turns_waiting(TurnBoard *board) {
+    pthread_mutex_lock(&board->lock);
+    size_t count = board->waiting_count;
+    pthread_mutex_unlock(&board->lock);
+    return count;
+}
+
+bool turns_are_wanted(TurnBoard *board) {
+    bool answer = false;
+    int64_t since_ms = env_now_ms(env_system()) - MOMENT_MS;
+    pthread_mutex_lock(&board->lock);
+    for (size_t i = 0; i < board->served.count && !answer; i++) {
+        const ServedCode *served = board->served.data[i];
+        if (list_is_empty(&served->waiting)) continue;
+        answer = served->waiter_count > 0 || served->asked_ms > since_ms;
+    }
+    pthread_mutex_unlock(&board->lock);
+    return answer;
 }
 
 size_t turns_unasked(TurnBoard *board, int64_t now_ms, size_t max, int64_t *ret_definitions) {
@@ -234,8 +286,7 @@ size_t turns_unasked(TurnBoard *board, int64_t now_ms, size_t max, int64_t *ret_
             i++;
             continue;
         }
-        LIST_EACH_SAFE (node, after, &served->waiting)
-            give_back(board, container_of(node, HeldTurn, link));
+        give_back_waiting(board, served);
         ret_definitions[count++] = served->definition;
         board->served.data[i] = vec_last(&board->served);
         board->served.count--;
@@ -263,6 +314,7 @@ static void hold(TurnBoard *board, HeldTurn *turn, const TurnAsk *ask, int64_t n
     turn->worker = own(ask->worker);
     turn->lease_until_ms = now_ms + ask->lease_ms;
     list_remove(&turn->link);
+    board->waiting_count--;
     list_append(&board->held, &turn->link);
     map_put(&board->by_token, (uint64_t)turn->token, turn);
     ask->take(ask->context, turn);
@@ -270,7 +322,7 @@ static void hold(TurnBoard *board, HeldTurn *turn, const TurnAsk *ask, int64_t n
 
 size_t turns_take(TurnBoard *board, const TurnAsk *ask, int64_t *ret_again_ms) {
     size_t count = 0;
-    int64_t now_ms = env_now_ms(board->env);
+    int64_t now_ms = env_now_ms(env_system());
     *ret_again_ms = NEVER_MS;
     pthread_mutex_lock(&board->lock);
     for (size_t i = 0; i < ask->definition_count; i++) {
@@ -312,7 +364,7 @@ Status turns_renew(TurnBoard *board, int64_t token, int64_t lease_ms, int64_t *r
     pthread_mutex_lock(&board->lock);
     HeldTurn *turn = held_find(board, token);
     if (turn != NULL) {
-        turn->lease_until_ms = env_now_ms(board->env) + lease_ms;
+        turn->lease_until_ms = env_now_ms(env_system()) + lease_ms;
         *ret_run = turn->run;
     }
     pthread_mutex_unlock(&board->lock);

@@ -15,6 +15,7 @@
 //   [turns-4] What waits is of a version that somebody asks for; when nobody does any more it is
 //        given back.
 //   [turns-5] A closed board has no turns.
+//   [turns-6] Leases are by the real clock, whatever the runs go by: a worker is a process.
 #pragma once
 #include "api/driver/mailbox.h"
 #include "base/containers/map.h"
@@ -38,20 +39,20 @@ typedef struct HeldTurn {
 typedef struct TurnBoard {
     pthread_mutex_t lock; // guards all of it
     Mailbox *mailbox;     // where executions go back to
-    Env *env;
     int64_t last_token;
     Map by_token; // HELD and COMMITTING
     Map going_on; // run -> HeldTurn: those whose next execution is to come
     Map kept;     // run -> KeptRun: who has it in memory
     List held;    // HELD
     VEC(struct ServedCode *) served;
+    size_t waiting_count; // WAITING
     bool is_closed;
     // Something waits to be taken. Called with the board locked.
     void (*ready)(void *context);
     void *ready_context;
 } TurnBoard;
 
-void turns_init(TurnBoard *board, Mailbox *mailbox, Env *env);
+void turns_init(TurnBoard *board, Mailbox *mailbox);
 void turns_done(TurnBoard *board); // [turns-5]
 // Whom to tell that turns wait; once, before anybody asks.
 void turns_listen(TurnBoard *board, void (*ready)(void *context), void *context);
@@ -67,6 +68,14 @@ void turns_close(TurnBoard *board);
 MUST_CHECK bool turns_ask(TurnBoard *board, int64_t definition, int64_t until_ms);
 // Versions that nobody asks for any more, for the coordinator to be told; at most `max`. [turns-4]
 size_t turns_unasked(TurnBoard *board, int64_t now_ms, size_t max, int64_t *ret_definitions);
+
+// A process begins to wait for turns of them, or does not any more; it may have ended.
+void turns_wait(TurnBoard *board, const int64_t *definitions, size_t count);
+void turns_wait_no_more(TurnBoard *board, const int64_t *definitions, size_t count, bool has_left);
+// How many are WAITING.
+size_t turns_waiting(TurnBoard *board);
+// One of them will be taken presently: somebody waits for such, or has asked a moment ago.
+bool turns_are_wanted(TurnBoard *board);
 
 // ---- holding ----
 

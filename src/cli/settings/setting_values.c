@@ -132,6 +132,9 @@ const SettingInfo setting_infos[SETTINGS_COUNT] = {
     [SET_MAX_SPILL_SIZE] = {"max-spill-size", SETTING_SIZE, "1G", "SIZE",
                             "of all long answers under way, in temporary files", true, KIB,
                             1024LL * 1024 * MIB, NULL},
+    [SET_VIRTUAL_TIME] = {"virtual-time", SETTING_FLAG, "false", NULL,
+                          "for tests: the clock stands still until it is moved; memory: only",
+                          false, 0, 0, NULL},
 };
 
 // ---- kinds ----

@@ -276,6 +276,7 @@ void settings_apply(const Settings *settings, bool is_reload, ServeConfig *confi
     config->listen = values[SET_LISTEN].text;
     config->threads = (int)values[SET_THREADS].number;
     config->task_threads = (int)values[SET_TASK_THREADS].number;
+    config->is_time_virtual = values[SET_VIRTUAL_TIME].number != 0;
     config->is_insecure = values[SET_INSECURE].number != 0;
     config->is_exec_allowed = values[SET_ALLOW_EXEC].number != 0;
     config->is_private_allowed = values[SET_ALLOW_PRIVATE].number != 0;

@@ -69,6 +69,7 @@ typedef enum SettingId {
     SET_REQUEST_TIMEOUT,
     SET_MAX_WAIT,
     SET_MAX_SPILL_SIZE,
+    SET_VIRTUAL_TIME,
     SETTINGS_COUNT
 } SettingId;
 

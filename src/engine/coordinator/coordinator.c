@@ -297,13 +297,19 @@ void coordinator_stop(Coordinator *c) {
     awaits_close(&c->awaits);
 }
 
-bool coordinator_is_quiet(Coordinator *c) {
-    return c->executions.out_count == 0 && intake_is_empty(&c->intake) &&
+static bool is_quiet_beside(Coordinator *c, size_t out_count) {
+    return c->executions.out_count == out_count && intake_is_empty(&c->intake) &&
            c->commits.out_count == 0 && c->outcomes.failed_count == 0;
 }
 
+bool coordinator_is_quiet(Coordinator *c) { return is_quiet_beside(c, 0); }
+
 bool coordinator_is_idle(Coordinator *c, int64_t *ret_next_ms) {
-    if (c->commits.node == 0 || !coordinator_is_quiet(c)) return false;
+    return coordinator_is_idle_beside(c, 0, ret_next_ms);
+}
+
+bool coordinator_is_idle_beside(Coordinator *c, size_t out_count, int64_t *ret_next_ms) {
+    if (c->commits.node == 0 || !is_quiet_beside(c, out_count)) return false;
     if (coordinator_next_wake_ms(c) <= env_now_ms(c->setup.env)) return false;
     // The moment in memory may be that of a lease which has ended well since.
     if (coordinator_is_executing(c)) {

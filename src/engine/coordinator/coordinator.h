@@ -107,6 +107,8 @@ int64_t coordinator_next_wake_ms(Coordinator *coordinator);
 // Nothing executes, and there is nothing to do before a later moment: *ret_next_ms, when a timer
 // or the like is due; 0 = never. Leases and sweeps do not count.
 bool coordinator_is_idle(Coordinator *coordinator, int64_t *ret_next_ms);
+// The same beside so many executions that the world has and does nothing with.
+bool coordinator_is_idle_beside(Coordinator *coordinator, size_t out_count, int64_t *ret_next_ms);
 
 // From now on nothing new is executed and requests are refused (ERR_CLOSED).
 void coordinator_stop(Coordinator *coordinator);

@@ -96,7 +96,7 @@ static ssize_t change_read(void *context, uint64_t position, char *buffer, size_
     sleeper_begin(&stream->sleeper); // before looking: whoever stops the server wakes us once
     bool is_over = server_is_stopping(stream->server) || atomic_load(&stream->has_left);
     if (is_over) return MHD_CONTENT_READER_END_WITH_ERROR;
-    look(stream, engine_now_ms(stream->server->engine));
+    look(stream, server_clock_ms());
     if (stream->pending.is_overflown) return MHD_CONTENT_READER_END_WITH_ERROR;
     if (stream->pending.len > 0) return take_pending(stream, buffer, room);
     buf_done(&stream->pending); // [change-stream-2]
@@ -146,7 +146,7 @@ void change_stream_begin(Exchange *exchange, const ChangeReader *reader) {
         return;
     }
     struct ChangeStream *stream = mem_zalloc(sizeof *stream);
-    int64_t now_ms = engine_now_ms(server->engine);
+    int64_t now_ms = server_clock_ms();
     stream->server = server;
     stream->reader = *reader;
     if (!str_is_null(reader->run_id))

@@ -21,6 +21,7 @@
 #include "json/write.h"
 #include "server/exchange/route.h"
 #include "server/http/holding.h"
+#include "server/http/ticker.h"
 #include "store/reads.h"
 
 typedef struct Server Server;
@@ -101,6 +102,7 @@ struct Exchange {
     ExchangeFunction abandoned;
     Request *request;     // of exchange_op; NULL = none yet
     struct RunWait *wait; // of exchange_await; NULL = none
+    Deadline wait_end;    // of the same, where runs go by a virtual clock
     bool has_left;        // the client did while it waited: nothing is worth waiting for any more
     _Atomic size_t open_count;  // of exchange_submit_all
     void *state;                // what the handler keeps for its continuation

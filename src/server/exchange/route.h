@@ -79,4 +79,4 @@ extern const RouteTable routes_system, routes_workflows, routes_runs, routes_cha
     routes_tasks, routes_turns, routes_work, routes_schedules, routes_queues, routes_inspect,
     routes_page, routes_tokens, routes_handlers, routes_handler_flows, routes_pending,
     routes_workers, routes_filter, routes_bulk, routes_overview, routes_trials, routes_move,
-    routes_rates, routes_plan, routes_set;
+    routes_rates, routes_time, routes_plan, routes_set;

@@ -119,7 +119,7 @@ static bool read_more(struct Stream *stream) {
 }
 
 static void schedule_heartbeat(struct Stream *stream) {
-    int64_t now_ms = engine_now_ms(stream->server->engine);
+    int64_t now_ms = server_clock_ms();
     server_set_deadline(stream->server, &stream->heartbeat, now_ms + STREAM_HEARTBEAT_MS);
 }
 

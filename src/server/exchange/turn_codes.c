@@ -119,7 +119,7 @@ static void look_around(Deadline *deadline) {
     TurnCodes *self = container_of(deadline, TurnCodes, deadline);
     abide_engine *engine = self->server->engine;
     TurnBoard *board = engine_turns(engine);
-    int64_t now_ms = engine_now_ms(engine), unasked[16];
+    int64_t now_ms = server_clock_ms(), unasked[16];
     turns_expire(board, now_ms);
     size_t count = turns_unasked(board, now_ms, COUNT_OF(unasked), unasked);
     for (size_t i = 0; i < count; i++) engine_unserve_code(engine, unasked[i]);

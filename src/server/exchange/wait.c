@@ -22,7 +22,8 @@ typedef struct RunWait {
     Watch watch;
     Exchange *exchange;
     abide_engine *engine;
-    _Atomic int state; // [exchange-wait-1]
+    bool is_called_off; // guarded by the server's lock
+    _Atomic int state;  // [exchange-wait-1]
     char run_id[];
 } RunWait;
 
@@ -41,11 +42,23 @@ static void run_ended(Await *await) { // on the coordinator's thread
     mem_free(wait);
 }
 
+// With the server locked.
+static void call_off(RunWait *wait) {
+    if (!wait->is_called_off) engine_call_off(wait->engine, &wait->await);
+    wait->is_called_off = true;
+}
+
+// The coordinator answers soon. With the server locked.
+static void time_is_over(Deadline *deadline) {
+    RunWait *wait = container_of(deadline, Exchange, wait_end)->wait;
+    if (wait != NULL) call_off(wait);
+}
+
 static void client_left(Watch *watch) { // with the server locked
     RunWait *wait = container_of(watch, RunWait, watch);
     Exchange *exchange = wait->exchange;
     abide_engine *engine = wait->engine;
-    engine_call_off(engine, &wait->await); // first: once it is the coordinator's it may be gone
+    call_off(wait); // first: once it is the coordinator's it may be gone
     if (!settle(wait, WAIT_LEFT)) {
         engine_forget_call_off(engine, &wait->await); // [exchange-wait-2] keeps it
         return;
@@ -56,6 +69,7 @@ static void client_left(Watch *watch) { // with the server locked
 }
 
 static void let_go(Exchange *exchange) {
+    server_clear_deadline(exchange->server, &exchange->wait_end); // the ticker reads what follows
     RunWait *wait = exchange->wait;
     exchange->wait = NULL;
     exchange->abandoned = NULL;
@@ -88,7 +102,8 @@ void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFun
     Server *server = exchange->server;
     int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
-    int64_t until_ms = engine_now_ms(server->engine) + wait_ms;
+    bool is_virtual = engine_is_time_virtual(server->engine);
+    int64_t until_ms = is_virtual ? NEVER_MS : engine_now_ms(server->engine) + wait_ms;
     RunWait *wait = wait_new(exchange, run_id, until_ms);
     exchange->is_patient = true;
     exchange->after_wait = next;
@@ -98,4 +113,6 @@ void exchange_await(Exchange *exchange, Str run_id, int64_t wait_ms, ExchangeFun
     engine_submit_await(wait->engine, &wait->await);
     // Still the connection's own thread: nothing goes on before it returns, whoever wakes it.
     if (!exchange->has_left) connection_watch(exchange, &wait->watch);
+    exchange->wait_end.due = time_is_over;
+    if (is_virtual) server_set_deadline(server, &exchange->wait_end, server_clock_ms() + wait_ms);
 }

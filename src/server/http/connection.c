@@ -45,7 +45,7 @@ static int64_t next_ms(const Connection *connection, int64_t now_ms) {
 static void look_or_cut(Deadline *deadline) { // [connection-1]
     Connection *connection = container_of(deadline, Connection, deadline);
     Server *server = connection->server;
-    int64_t now_ms = engine_now_ms(server->engine);
+    int64_t now_ms = server_clock_ms();
     if (now_ms >= connection->phase_end_ms) {
         atomic_fetch_add(&server->counters.cut_connections, 1);
         shutdown(connection->fd, SHUT_RDWR);
@@ -58,7 +58,7 @@ static void look_or_cut(Deadline *deadline) { // [connection-1]
 
 static void allow(Connection *connection, int64_t look_ms, int64_t ms) {
     Server *server = connection->server;
-    int64_t now_ms = engine_now_ms(server->engine);
+    int64_t now_ms = server_clock_ms();
     server_clear_deadline(server, &connection->deadline); // the ticker reads what follows
     connection->look_ms = look_ms;
     connection->phase_end_ms = now_ms + ms;

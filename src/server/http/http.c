@@ -77,7 +77,8 @@ static Str path_of(const Exchange *exchange) {
 // One line per request at debug; one that took long by no wish of its client is a warning.
 static void log_request(const Exchange *exchange, bool is_complete) {
     const Server *server = exchange->server;
-    int64_t took_ms = engine_now_ms(server->engine) - exchange->began_at_ms;
+    uint64_t took_ns = engine_monotonic_ns(server->engine) - exchange->began_ns;
+    int64_t took_ms = (int64_t)(took_ns / 1000000);
     int64_t slow_ms = exchange->policy->slow_ms;
     bool is_slow = slow_ms > 0 && took_ms >= slow_ms && !exchange->is_patient;
     LogLevel level = is_slow ? LOG_WARN : LOG_DEBUG;

@@ -96,6 +96,7 @@ static const CodeStatus ordinary[] = {
     {"TOKEN_NOT_FOUND", 404},
     {"BAD_TAG", 400},
     {"BAD_TIME", 400},
+    {"CLOCK_REAL", 409},
     {"BAD_TIMEZONE", 400},
     {"BAD_URI", 400},
     {"BODY_REQUIRED", 400},

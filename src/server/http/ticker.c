@@ -114,12 +114,11 @@ static void hear_watches(ServerTicker *ticker) {
 static void *ticker_main(void *context) {
     Server *server = context;
     ServerTicker *ticker = &server->ticker;
-    Env *env = engine_env(server->engine);
     struct pollfd sources[] = {{.fd = ticker->timer, .events = POLLIN},
                                {.fd = ticker->watched, .events = POLLIN}};
     pthread_mutex_lock(&server->lock);
     while (!server->is_stopping) {
-        set_timer(ticker, fire_deadlines(ticker, env_now_ms(env)));
+        set_timer(ticker, fire_deadlines(ticker, server_clock_ms()));
         pthread_mutex_unlock(&server->lock);
         (void)poll(sources, COUNT_OF(sources), -1);
         pthread_mutex_lock(&server->lock);

@@ -180,7 +180,7 @@ static void sleep_until_awake(Rates *rates) {
     while (!rates->is_stopping && !atomic_load(&rates->is_awake))
         pthread_cond_wait(&rates->changed, &rates->lock);
     for (int i = 0; i < RATE_RESOLUTION_COUNT; i++) {
-        int64_t step = env_now_ms(env_system()) / rates->tracks[i].step_ms;
+        int64_t step = server_clock_ms() / rates->tracks[i].step_ms;
         if (step > rates->tracks[i].step) rates->tracks[i].step = step;
     }
 }
@@ -189,7 +189,7 @@ static void sleep_until_awake(Rates *rates) {
 static void wait_for_step(Rates *rates) {
     int64_t at_ms = (rates->tracks[0].step + 1) * RATE_FINE_MS;
     struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
-    while (!rates->is_stopping && env_now_ms(env_system()) < at_ms)
+    while (!rates->is_stopping && server_clock_ms() < at_ms)
         (void)pthread_cond_timedwait(&rates->changed, &rates->lock, &at);
 }
 
@@ -204,7 +204,7 @@ static void fall_asleep(Rates *rates, int64_t noticed) {
 static void look(Server *server, int64_t *noticed) {
     Rates *rates = &server->rates;
     int64_t minute = rates->tracks[1].step, count = atomic_load(&rates->noticed);
-    end_steps(server, env_now_ms(env_system()), false);
+    end_steps(server, server_clock_ms(), false);
     if (rates->tracks[1].step == minute) return;
     bool is_stored = store_rows(server);
     if (is_stored && count == *noticed) fall_asleep(rates, count);
@@ -279,7 +279,7 @@ void rates_stop(Server *server) {
     if (!was_running) return;
     pthread_join(rates->thread, NULL);
     if (!atomic_load(&rates->is_awake)) return;
-    end_steps(server, env_now_ms(env_system()), true);
+    end_steps(server, server_clock_ms(), true);
     (void)store_rows(server); // [observe-rates-2]
 }
 
@@ -296,7 +296,7 @@ void rates_present(Server *server, int64_t step_ms, RateRow *ret_row, RatePoints
     int64_t source = rates->source;
     bool is_awake = atomic_load(&rates->is_awake);
     pthread_mutex_unlock(&rates->lock);
-    if (!is_awake) track.step = engine_now_ms(server->engine) / track.step_ms;
+    if (!is_awake) track.step = server_clock_ms() / track.step_ms;
     RatePoint point = point_of(&now, &track.before, gauges);
     point.is_there = true;
     *track_place(&track, track.step) = point;

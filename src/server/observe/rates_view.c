@@ -220,7 +220,7 @@ Status rates_write(Server *server, Arena *arena, const RateSpan *span, JsonWrite
                .diag = diag,
                .step_ms = step_ms,
                .from_ms = from_ms - from_ms % rate_row_ms(step_ms),
-               .now_ms = engine_now_ms(server->engine)};
+               .now_ms = server_clock_ms()};
     sum.count = (size_t)((span->to_ms - sum.from_ms) / step_ms);
     sum.is_known = ARENA_ARRAY(arena, bool, sum.count);
     sum.points = ARENA_ARRAY(arena, RatePoint, sum.count);

@@ -409,6 +409,7 @@ static const TagText tag_texts[] = {
     {"filter", "The filter language of lists of runs."},
     {"attention", "What needs a person."},
     {"rates", "How much happened."},
+    {"time", "What time it is for runs."},
     {"settings", "What the server was told."},
     {"access", "What the caller may do."},
     {"changes", "What changes, as it happens."},

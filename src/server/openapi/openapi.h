@@ -24,9 +24,9 @@ extern const Field schema_trial[], schema_trial_effect[], schema_trial_wait[],
     schema_trial_variable[], schema_where_counts[], schema_copy[], schema_copy_delivery[];
 extern const Field schema_set_value[], schema_variables_set[]; // schemas_repair.c
 extern const Field schema_attention[], schema_attention_group[], schema_action[], schema_access[],
-    schema_rates[], schema_setting[], schema_setting_list[], schema_worker_ask[], schema_worker[],
-    schema_node_functions[], schema_worker_list[], schema_bulk[], schema_bulk_result[],
-    schema_bulk_reason[], schema_place[], schema_places[], schema_plan_group[], schema_plan[],
-    schema_deployed[], schema_deployed_workflow[];
+    schema_rates[], schema_time[], schema_advanced[], schema_setting[], schema_setting_list[],
+    schema_worker_ask[], schema_worker[], schema_node_functions[], schema_worker_list[],
+    schema_bulk[], schema_bulk_result[], schema_bulk_reason[], schema_place[], schema_places[],
+    schema_plan_group[], schema_plan[], schema_deployed[], schema_deployed_workflow[];
 const Schema *openapi_schemas(size_t *ret_count);
 const Schema *openapi_schema(const char *name); // NULL = there is none

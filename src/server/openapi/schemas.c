@@ -539,6 +539,8 @@ static const Schema schemas[] = {
     {"NodeFunctions", "", NULL, schema_node_functions},
     {"WorkerList", "", NULL, schema_worker_list},
     {"Stats", "", NULL, stats},
+    {"Time", "", NULL, schema_time},
+    {"Advanced", "", "Time", schema_advanced},
     {"Token", "", NULL, token},
     {"NewToken", "", "Token", new_token},
     {"TokenList", "", NULL, token_list},

@@ -44,6 +44,14 @@ const Field schema_access[] = {
     {"scopes", "strings", true, "What the caller may do: read, client, worker, admin."},
     {"token", "object?", true, "{name, expires_at} of the token that was sent."},
     {0}};
+const Field schema_time[] = {{"now", "instant", true, ""},
+                             {"is_virtual", "boolean", true, "It stands still until it is moved."},
+                             {0}};
+const Field schema_advanced[] = {
+    {"is_settled", "boolean", true,
+     "The clock is where it was to go and nothing is executed any more; false: `wait` was over."},
+    {"next_at", "instant?", true, "When something is due next."},
+    {0}};
 const Field schema_rates[] = {
     {"step_ms", "integer", true, "How long a step is."},
     {"from", "instant?", true, "Where the first step begins."},

@@ -57,6 +57,7 @@ const Field schema_claimed_turn[] = {
     {"tags", "strings", true, ""},
     {"traceparent", "string?", true, ""},
     {"cancelled", "boolean", true, "The run was asked to end."},
+    {"now", "instant", true, "The time of the server, which the function goes by."},
     {"lease_until", "instant", true, "Until then it must be committed or renewed."},
     {"input", "any", true, "Null when the worker has the run in memory."},
     {"after", "integer", true, "The journal begins behind this entry; 0: it is whole."},
@@ -66,6 +67,7 @@ const Field schema_claimed_turns[] = {{"turns", "[ClaimedTurn]", true, ""}, {0}}
 const Field schema_turn_verdict[] = {
     {"turn", "integer", true, ""},
     {"status", "string", true, "accepted, fenced or refused"},
+    {"now", "instant", true, "The time of the server, which the function goes by."},
     {"run_status", "string", false, "accepted: the state of the run now"},
     {"is_held", "boolean", false, "running: the worker still holds the turn"},
     {"cancelled", "boolean", false, "The run was asked to end."},
@@ -73,7 +75,10 @@ const Field schema_turn_verdict[] = {
     {"code", "string", false, "Why not."},
     {"detail", "string", false, ""},
     {0}};
-const Field schema_committed_turns[] = {{"turns", "[TurnVerdict]", true, ""}, {0}};
+const Field schema_committed_turns[] = {
+    {"turns", "[TurnVerdict]", true, ""},
+    {"claimed", "[ClaimedTurn]", false, "With claim: turns that are the worker's now."},
+    {0}};
 const Field schema_renewed_turn[] = {{"turn", "integer", true, ""},
                                      {"status", "string", true, "accepted, cancelled or fenced"},
                                      {0}};

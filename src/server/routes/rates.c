@@ -27,7 +27,7 @@ static int64_t usual_step(int64_t since_ms) {
 }
 
 static bool read_span(Exchange *exchange, RateSpan *ret_span) {
-    int64_t since_ms = HOUR_MS, now_ms = exchange_now_ms(exchange);
+    int64_t since_ms = HOUR_MS, now_ms = server_clock_ms();
     if (!exchange_query_duration(exchange, "since", &since_ms)) return false;
     int64_t step_ms = usual_step(since_ms);
     if (!exchange_query_duration(exchange, "step", &step_ms)) return false;

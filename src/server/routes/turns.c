@@ -12,32 +12,16 @@
 //
 // Not here: who has which turn (api/driver/turns.c), what a worker may say (engine/runners/code.c).
 #include "base/array.h"
-#include "base/text/name.h"
 #include "engine/runners/code.h"
-#include "model/trace.h"
 #include "server/exchange/parts.h"
-#include "server/exchange/turn_codes.h"
+#include "server/exchange/turn_claim.h"
 #include "server/http/connection.h"
 #include "server/http/sleeper.h"
 
-enum {
-    CLAIM_MAX = 1000,
-    TURNS_MAX = 1000,
-    LEASE_DEFAULT_MS = 30000,
-    LEASE_MIN_MS = 100,
-    LEASE_MAX_MS = 3600 * 1000,
-    ANSWER_SIZE = 256 << 20
-};
+enum { TURNS_MAX = 1000, JOURNAL_SIZE = 256 << 20 };
 
 static TurnBoard *board_of(const Exchange *exchange) {
     return engine_turns(exchange->server->engine);
-}
-
-static Status read_lease(const JsonValue *body, int64_t *ret_ms, Diag *diag) {
-    *ret_ms = LEASE_DEFAULT_MS;
-    TRY(json_get_duration_ms(body, "lease", ret_ms, diag));
-    if (*ret_ms >= LEASE_MIN_MS && *ret_ms <= LEASE_MAX_MS) return OK;
-    return diag_set(diag, ERR_INVALID, "BAD_FIELD", "lease: from 100ms to 1h");
 }
 
 // ---- register ----
@@ -124,14 +108,9 @@ typedef struct Claim {
     Deadline deadline;
     Watch watch;
     Exchange *exchange;
-    int64_t until_ms;
+    int64_t until_ms; // by the real clock
     _Atomic bool has_left;
-    Str worker;
-    Codes codes;
-    int64_t *keys;
-    int64_t max, lease_ms;
-    Buf turns; // what was taken, as JSON
-    JsonWriter json;
+    TurnClaim turns;
 } Claim;
 
 static void turns_are_ready(HubWaiter *waiter) {
@@ -149,132 +128,53 @@ static void worker_left(Watch *watch) { // [routes-turns-3]
 }
 
 static Status read_claim(Exchange *exchange, const JsonValue *body, Claim *claim, Diag *diag) {
-    int64_t wait_ms = 0;
-    claim->max = 1;
-    TRY(json_get_string(body, "worker", &claim->worker, diag));
-    TRY(name_check(claim->worker, "worker", "BAD_FIELD", LIMIT_NAME_SIZE, diag));
-    TRY(json_get_i64(body, "max", &claim->max, diag));
-    if (claim->max < 1 || claim->max > CLAIM_MAX)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "max: from 1 to %d", CLAIM_MAX);
-    TRY(read_lease(body, &claim->lease_ms, diag));
+    int64_t wait_ms = 0, longest_ms = exchange->policy->limits.wait_ms;
     TRY(json_get_duration_ms(body, "wait", &wait_ms, diag));
-    int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
-    claim->until_ms = exchange_now_ms(exchange) + wait_ms;
-    TRY(codes_read(body, &exchange->arena, &claim->codes, diag));
-    TRY(codes_find(exchange->server, &claim->codes, diag));
-    claim->keys = ARENA_ARRAY(&exchange->arena, int64_t, claim->codes.count);
-    for (size_t i = 0; i < claim->codes.count; i++) {
-        const Code *code = &claim->codes.items[i];
-        claim->keys[i] = code->key;
-        if (code->key == 0)
-            return diag_set(diag, ERR_NOT_FOUND, "WORKFLOW_NOT_FOUND",
-                            "\"%.*s\" has no version \"%.*s\": register it first",
-                            STR_ARG(code->name), STR_ARG(code->version));
-    }
-    return OK;
-}
-
-static const Code *code_of(const Codes *codes, int64_t key) {
-    size_t place = 0;
-    while (place + 1 < codes->count && codes->items[place].key != key) place++;
-    return &codes->items[place];
-}
-
-static void put_trace(JsonWriter *json, const RunView *view) {
-    TraceParent run;
-    if (str_is_null(tags_trace(view->tags))) {
-        json_put_null(json, "traceparent");
-        return;
-    }
-    (void)trace_of_run(view->id, view->tags, &run, NULL);
-    json_put_cstr(json, "traceparent", trace_parent_format(&run).text);
-}
-
-static void put_tags(JsonWriter *json, Str tags) {
-    Str left = tags_without_trace(tags), tag = STR_NULL;
-    json_write_key(json, STR("tags"));
-    json_write_array_begin(json);
-    while (!str_is_null(left) && str_split(&left, '\n', &tag)) json_write_string(json, tag);
-    json_write_array_end(json);
-}
-
-static void put_turn(JsonWriter *json, const HeldTurn *turn, const Code *code) {
-    const RunView *view = &turn->execution->view;
-    json_write_object_begin(json);
-    json_put_i64(json, "turn", turn->token);
-    json_put_string(json, "run_id", view->id);
-    json_put_string(json, "workflow", view->workflow);
-    json_put_string(json, "version", code->version);
-    json_put_i64(json, "epoch", turn->execution->epoch);
-    json_put_i64(json, "attempt", view->retries + 1);
-    json_put_string(json, "parent_id", view->parent_id);
-    json_put_instant(json, "started_at", view->started_at_ms);
-    put_tags(json, view->tags);
-    put_trace(json, view);
-    json_put_bool(json, "cancelled", view->is_cancel_wanted);
-    json_put_instant(json, "lease_until", turn->lease_until_ms);
-    json_put_raw(json, "input", turn->after_seq > 0 ? STR_NULL : view->input);
-    json_put_i64(json, "after", turn->after_seq);
-    json_write_key(json, STR("journal"));
-    json_write_array_begin(json);
-    code_journal_write(view, turn->after_seq, json);
-    json_write_array_end(json);
-    json_write_object_end(json);
-}
-
-static void take(void *context, const HeldTurn *turn) {
-    Claim *claim = context;
-    put_turn(&claim->json, turn, code_of(&claim->codes, turn->definition));
+    claim->until_ms = server_clock_ms() + wait_ms;
+    return turn_claim_read(&claim->turns, exchange, body, diag);
 }
 
 // Nobody wakes it any more.
 static void withdraw(Claim *claim) {
     Server *server = claim->exchange->server;
+    turns_wait_no_more(board_of(claim->exchange), claim->turns.keys, claim->turns.codes.count,
+                       atomic_load(&claim->has_left));
     hub_remove(&server->hub, &claim->waiter);
     server_clear_deadline(server, &claim->deadline);
     server_unwatch(server, &claim->watch);
 }
 
+static void refuse_large(Exchange *exchange) {
+    exchange_refuse_with(exchange, ERR_LIMIT, "TURN_TOO_LARGE",
+                         "the journals of these turns do not fit into one answer; ask for "
+                         "fewer turns at a time");
+}
+
 static void end_claim(Claim *claim) {
     Exchange *exchange = claim->exchange;
     withdraw(claim);
-    bool is_too_large = claim->turns.is_overflown;
-    json_write_array_end(&claim->json);
-    if (is_too_large) {
-        turns_drop_worker(board_of(exchange), claim->worker);
-        exchange_refuse_with(exchange, ERR_LIMIT, "TURN_TOO_LARGE",
-                             "the journals of these turns do not fit into one answer; ask for "
-                             "fewer turns at a time");
-    } else {
-        JsonWriter *json = exchange_begin(exchange, 200);
-        json_write_object_begin(json);
-        json_put_raw(json, "turns", buf_str(&claim->turns));
-        json_write_object_end(json);
-        exchange_send(exchange);
-    }
-    buf_done(&claim->turns);
+    JsonWriter *json = exchange_begin(exchange, 200);
+    json_write_object_begin(json);
+    bool is_whole = turn_claim_put(&claim->turns, json, "turns");
+    json_write_object_end(json);
+    if (is_whole) exchange_send(exchange);
+    else refuse_large(exchange);
+    turn_claim_done(&claim->turns);
 }
 
 static void look_for_turns(Exchange *exchange) {
     Claim *claim = exchange->state;
     Server *server = exchange->server;
-    int64_t again_ms = NEVER_MS, now_ms = exchange_now_ms(exchange);
+    int64_t again_ms = NEVER_MS, now_ms = server_clock_ms();
     sleeper_begin(&claim->sleeper);
     if (atomic_load(&claim->has_left) || connection_has_left(exchange)) {
-        turns_drop_worker(board_of(exchange), claim->worker);
+        turns_drop_worker(board_of(exchange), claim->turns.worker);
         end_claim(claim);
         return;
     }
     turns_expire(board_of(exchange), now_ms);
-    const TurnAsk ask = {.worker = claim->worker,
-                         .definitions = claim->keys,
-                         .definition_count = claim->codes.count,
-                         .max = (size_t)claim->max,
-                         .lease_ms = claim->lease_ms,
-                         .take = take,
-                         .context = claim};
-    size_t count = turns_take(board_of(exchange), &ask, &again_ms);
+    size_t count = turn_claim_take(&claim->turns, &again_ms);
     if (count > 0 || now_ms >= claim->until_ms || server_is_stopping(server)) {
         end_claim(claim);
         return;
@@ -291,9 +191,9 @@ static void look_for_turns(Exchange *exchange) {
 static void abandon_claim(Exchange *exchange) {
     Claim *claim = exchange->state;
     withdraw(claim);
-    turns_drop_worker(board_of(exchange), claim->worker);
+    turns_drop_worker(board_of(exchange), claim->turns.worker);
     hub_turns_ready(&exchange->server->hub);
-    buf_done(&claim->turns);
+    turn_claim_done(&claim->turns);
 }
 
 static void claim_turns(Exchange *exchange) {
@@ -309,15 +209,16 @@ static void claim_turns(Exchange *exchange) {
     claim->exchange = exchange;
     claim->deadline.due = claim_is_due;
     claim->watch.left = worker_left;
-    buf_init(&claim->turns, ANSWER_SIZE);
-    json_writer_init(&claim->json, &claim->turns, STR_NULL);
-    json_write_array_begin(&claim->json);
+    turn_claim_begin(&claim->turns);
     sleeper_init(&claim->sleeper, exchange->connection);
-    claim->waiter = (HubWaiter){.kind = HUB_TURNS, .key = claim->worker, .wake = turns_are_ready};
+    claim->waiter =
+        (HubWaiter){.kind = HUB_TURNS, .key = claim->turns.worker, .wake = turns_are_ready};
     list_init(&claim->waiter.link);
     exchange->state = claim;
     exchange->abandoned = abandon_claim;
-    turn_codes_serve(exchange->server, claim->keys, claim->codes.count, claim->until_ms);
+    turn_codes_serve(exchange->server, claim->turns.keys, claim->turns.codes.count,
+                     claim->until_ms);
+    turns_wait(board_of(exchange), claim->turns.keys, claim->turns.codes.count);
     hub_add(&exchange->server->hub, &claim->waiter); // [routes-turns-1]
     look_for_turns(exchange);
 }
@@ -328,6 +229,9 @@ static const Field commit_fields[] = {
     {"turns", "objects", true,
      "Each {turn, entries, outcome} with waits, result, error or input as the outcome needs, and "
      "keep: the worker keeps the run in memory. {turn, outcome: \"released\"} hands it back."},
+    {"claim", "object", false,
+     "{worker, workflows, max, lease}, as in /v1/turns/claim, without waiting: `claimed` of the "
+     "answer has turns that are ready by then."},
     {0}};
 
 typedef struct SaidTurn {
@@ -342,6 +246,8 @@ typedef struct SaidTurn {
 typedef struct CommitCall {
     SaidTurn *items;
     size_t count;
+    bool has_claim;
+    TurnClaim claim;
 } CommitCall;
 
 static Status read_turn(TurnReturn *turn, const RunView *view, Arena *arena, TurnOutput *output,
@@ -379,6 +285,7 @@ static void put_item(JsonWriter *json, const SaidTurn *item) {
     json_write_object_begin(json);
     json_put_i64(json, "turn", item->turn.token);
     json_put_cstr(json, "status", verdict_name(item));
+    json_put_instant(json, "now", exchange_now_ms(item->exchange));
     if (is_good && !item->is_released) {
         json_put_cstr(json, "run_status", run_state_name(item->turn.verdict.state));
         json_put_bool(json, "is_held", item->turn.is_held);
@@ -391,14 +298,25 @@ static void put_item(JsonWriter *json, const SaidTurn *item) {
     json_write_object_end(json);
 }
 
+// What it commits is done whatever comes of the claim: turns that do not fit into the answer are
+// left, and met again by a claim of their own.
+static void put_claimed(CommitCall *call, JsonWriter *json) {
+    int64_t again_ms;
+    turn_claim_begin(&call->claim);
+    (void)turn_claim_take(&call->claim, &again_ms);
+    if (!turn_claim_put(&call->claim, json, "claimed")) json_put_raw(json, "claimed", STR("[]"));
+    turn_claim_done(&call->claim);
+}
+
 static void turns_committed(Exchange *exchange) {
-    const CommitCall *call = exchange->state;
+    CommitCall *call = exchange->state;
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_write_key(json, STR("turns"));
     json_write_array_begin(json);
     for (size_t i = 0; i < call->count; i++) put_item(json, &call->items[i]);
     json_write_array_end(json);
+    if (call->has_claim) put_claimed(call, json);
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -433,18 +351,35 @@ static void commit_item(Exchange *exchange, const JsonValue *said, SaidTurn *ite
     if (item->status != OK) atomic_fetch_sub(&exchange->open_count, 1);
 }
 
+static Status read_claimed(Exchange *exchange, const JsonValue *body, CommitCall *call,
+                           Diag *diag) {
+    static const char *const allowed[] = {"worker", "workflows", "max", "lease", NULL};
+    static const char *const required[] = {"worker", "workflows", NULL};
+    const JsonValue *claim = NULL;
+    TRY(json_get_object(body, "claim", &claim, diag));
+    if (claim == NULL) return OK;
+    TRY(json_allow_only(claim, allowed, diag));
+    TRY(json_require(claim, required, diag));
+    TRY(turn_claim_read(&call->claim, exchange, claim, diag));
+    call->has_claim = true;
+    turn_codes_serve(exchange->server, call->claim.keys, call->claim.codes.count,
+                     server_clock_ms());
+    return OK;
+}
+
 static void commit_turns(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange), *list = NULL;
     if (body == NULL) return;
     Diag diag;
+    CommitCall *call = ARENA_NEW(&exchange->arena, CommitCall);
     Status status = json_get_array(body, "turns", &list, &diag);
     if (status == OK && list->count > TURNS_MAX)
         status = diag_set(&diag, ERR_INVALID, "BAD_FIELD", "turns: at most %d", TURNS_MAX);
+    if (status == OK) status = read_claimed(exchange, body, call, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
         return;
     }
-    CommitCall *call = ARENA_NEW(&exchange->arena, CommitCall);
     call->items = ARENA_ARRAY(&exchange->arena, SaidTurn, list->count);
     exchange->state = call;
     atomic_store(&exchange->open_count, 1); // it is ours until all of them are on their way
@@ -475,7 +410,7 @@ static void heartbeat_turns(Exchange *exchange) {
     if (body == NULL) return;
     int64_t lease_ms;
     Diag diag;
-    Status status = read_lease(body, &lease_ms, &diag);
+    Status status = turn_lease_read(body, &lease_ms, &diag);
     if (status == OK) status = json_get_array(body, "turns", &list, &diag);
     if (status == OK && list->count > TURNS_MAX)
         status = diag_set(&diag, ERR_INVALID, "BAD_FIELD", "turns: at most %d", TURNS_MAX);
@@ -504,13 +439,13 @@ static const Field journal_fields[] = {{"turn", "integer", true, "Token of a tur
                                        {0}};
 
 typedef struct JournalLook {
-    JsonWriter *json;
-    Code code;
+    JsonWriter json;
+    int64_t now_ms;
 } JournalLook;
 
 static void look(void *context, const HeldTurn *turn) {
-    const JournalLook *self = context;
-    put_turn(self->json, turn, &self->code);
+    JournalLook *self = context;
+    turn_put(&self->json, turn, STR_NULL, self->now_ms);
 }
 
 // The whole journal, for a worker that does not have the run in memory any more.
@@ -520,11 +455,10 @@ static void turn_journal(Exchange *exchange) {
     int64_t token = 0;
     Diag diag;
     Buf text;
-    JsonWriter json;
+    JournalLook self = {.now_ms = exchange_now_ms(exchange)};
     Status status = json_get_i64(body, "turn", &token, &diag);
-    buf_init(&text, ANSWER_SIZE);
-    json_writer_init(&json, &text, STR_NULL);
-    JournalLook self = {.json = &json};
+    buf_init(&text, JOURNAL_SIZE);
+    json_writer_init(&self.json, &text, STR_NULL);
     const TurnAsk ask = {.take = look, .context = &self};
     if (status == OK && turns_look(board_of(exchange), token, &ask) != OK)
         status =
@@ -543,6 +477,7 @@ static const RouteAnswer heartbeat_answers[] = {
 static const RouteAnswer journal_answers[] = {{200, "The turn.", "ClaimedTurn"}, {0}};
 static const char *const register_codes[] = {"WORKFLOW_KIND", NULL};
 static const char *const claim_codes[] = {"WORKFLOW_NOT_FOUND", NULL};
+static const char *const commit_codes[] = {"WORKFLOW_NOT_FOUND", NULL};
 static const char *const journal_codes[] = {"TURN_FENCED", NULL};
 
 static const Route routes[] = {
@@ -552,7 +487,7 @@ static const Route routes[] = {
     {"POST", "/v1/turns/claim", "claimTurns", "Take turns to be executed", SCOPE_WORKER,
      BODY_OBJECT, claim_fields, NULL, claim_answers, claim_codes, claim_turns},
     {"POST", "/v1/turns/commit", "commitTurns", "Report what turns did", SCOPE_WORKER, BODY_OBJECT,
-     commit_fields, NULL, commit_answers, NULL, commit_turns},
+     commit_fields, NULL, commit_answers, commit_codes, commit_turns},
     {"POST", "/v1/turns/heartbeat", "heartbeatTurns", "Keep turns", SCOPE_WORKER, BODY_OBJECT,
      heartbeat_fields, NULL, heartbeat_answers, NULL, heartbeat_turns},
     {"POST", "/v1/turns/journal", "turnJournal", "The whole journal of a turn", SCOPE_WORKER,

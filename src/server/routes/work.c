@@ -117,7 +117,7 @@ static Status read_claim(Exchange *exchange, const JsonValue *body, Claim *claim
     TRY(json_get_duration_ms(body, "wait", &wait_ms, diag));
     int64_t longest_ms = exchange->policy->limits.wait_ms;
     if (wait_ms > longest_ms) wait_ms = longest_ms;
-    claim->until_ms = engine_now_ms(exchange->server->engine) + wait_ms;
+    claim->until_ms = server_clock_ms() + wait_ms;
     if (claim->queues.count == 0) {
         claim->queues = (Names){ARENA_NEW(arena, Str), 1};
         claim->queues.items[0] = STR("default");
@@ -282,7 +282,7 @@ static void claimed(Exchange *exchange) {
         return;
     }
     if (fill_secrets(claim)) return;
-    bool is_over = engine_now_ms(server->engine) >= claim->until_ms;
+    bool is_over = server_clock_ms() >= claim->until_ms;
     if (op->out.claim_tasks.task_count > 0 || is_over || server_is_stopping(server)) {
         end_claim(claim);
         return;

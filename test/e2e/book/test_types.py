@@ -295,7 +295,7 @@ class SdkTypesTest(unittest.TestCase):
         "Queue": "Queue", "Token": "Token", "Node": "Node", "Unserved": "Unserved", "WorkerAsk": "WorkerAsk",
         "Worker": "WorkerInfo", "NodeFunctions": "NodeFunctions", "WorkerList": "WorkerList", "Stats": "Stats",
         "Envelope": "Envelope", "Handler": "Handler", "FilterTerm": "FilterTerm", "FilterFault": "FilterFault",
-        "Attention": "Attention", "Rates": "Rates", "Setting": "Setting", "AttentionGroup": "AttentionGroup", "Action": "Action", "Access": "Access", "Bulk": "Bulk",
+        "Time": "ServerTime", "Advanced": "Advanced", "Attention": "Attention", "Rates": "Rates", "Setting": "Setting", "AttentionGroup": "AttentionGroup", "Action": "Action", "Access": "Access", "Bulk": "Bulk",
         "BulkResult": "BulkResult", "BulkReason": "BulkReason", "Place": "Place", "Places": "Places",
         "Plan": "Plan", "PlanGroup": "PlanGroup", "Completion": "Completion", "FilterRead": "FilterRead"}
     # Written where they are answered, because nothing else names them; or no answers of their own.

@@ -258,8 +258,9 @@ class ApiTest:
         verdict, = call("code_turns.commit", [{"turn": turn["turn"], "entries": [entry], "outcome": "running"}])
         self.assertTrue(verdict["is_held"])
         self.assertEqual([each["name"] for each in call("code_turns.journal", turn["turn"])["journal"]], ["one"])
-        verdict, = call("code_turns.commit", [{"turn": turn["turn"], "outcome": "completed", "result": 8}])
-        self.assertEqual(verdict["run_status"], "completed")
+        claim = {"worker": "coder", "workflows": code, "max": 3, "lease": "60s"}
+        answer = call("code_turns.commit", [{"turn": turn["turn"], "outcome": "completed", "result": 8}], claim=claim)
+        self.assertEqual((answer["turns"][0]["run_status"], answer["claimed"]), ("completed", []))
         self.assertEqual(self.refused(call, "code_turns.journal", turn["turn"]).code, "TURN_FENCED")
 
     def use_signals(self, call):
@@ -358,6 +359,9 @@ class ApiTest:
         self.assertEqual((rates["step_ms"], len(rates["series"]["started"])), (120000, 60))
         self.assertGreater(sum(filter(None, rates["series"]["started"])), 0)
         self.assertIn("groups", call("server.attention"))
+        self.assertFalse(call("server.time")["is_virtual"])
+        self.assertEqual(self.refused(call, "server.advance", by="1h", to="2099-01-01T00:00:00Z", wait="1s").code, "BAD_FIELD")  # by and to
+        self.assertEqual(self.refused(call, "server.advance", by="1h").code, "CLOCK_REAL")
         self.assertEqual(set(call("changes", kind=["runs", "tasks"], run="r1", after=1)[0]), {"node", "version"})
         read = call("server.filter", "status:failed work", 18)
         self.assertEqual((read["ok"], read["completions"][0]["text"]), (True, "workflow:"))

@@ -3,6 +3,7 @@
 Every answer any test gets is held against the document (server.py). Here every operation is called in every
 way the document names: each status and each code must have been seen, and nothing else.
 """
+import contextlib
 import json
 import os
 import re
@@ -233,8 +234,12 @@ class ConformanceTest(unittest.TestCase):
     def system(self):
         for path in ("/livez", "/readyz", "/healthz", "/version", "/metrics", "/v1/stats",
                      "/v1/nodes", "/v1/workers", "/v1/filter", "/v1/attention", "/v1/rates", "/v1/settings",
-                     "/v1/access", "/"):
+                     "/v1/time", "/v1/access", "/"):
             self.server.get(path)
+        self.server.post("/v1/time/advance", {"by": "1h"})
+        with contextlib.closing(Server("--virtual-time", store="memory:")) as server:
+            server.document, server.seen = self.server.document, self.server.seen
+            server.post("/v1/time/advance", {"by": "1h"})
         self.server.get("/openapi.json")
         reader = self.server.connect()
         reader.request("GET", "/v1/changes")  # it has no end
@@ -513,7 +518,9 @@ class ConformanceTest(unittest.TestCase):
         turn = post("/v1/turns/claim", {"worker": "w", "wait": "60s", **code}).json["turns"][0]["turn"]
         post("/v1/turns/heartbeat", {"turns": [{"turn": turn}]})
         post("/v1/turns/journal", {"turn": turn})
-        post("/v1/turns/commit", {"turns": [{"turn": turn, "outcome": "completed", "result": 1}]})
+        post("/v1/turns/commit", {"turns": [], "claim": {"worker": "w", "workflows": [{"name": "nobody", "version": "1"}]}})
+        post("/v1/turns/commit", {"turns": [{"turn": turn, "outcome": "completed", "result": 1}],
+                                  "claim": {"worker": "w", **code}})
         post("/v1/turns/journal", {"turn": turn})
 
     def queues(self):

@@ -1,6 +1,7 @@
 """Workflows whose functions live in another process: /v1/turns, executed by support/code_worker.py."""
 import os
 import sys
+import threading
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test", "e2e", "support"))
@@ -279,6 +280,130 @@ class Turns(unittest.TestCase):
         verdict = worker.post("/v1/turns/commit", {"turns": [{"turn": token, "outcome": "completed", "result": 1}]})
         self.assertEqual(verdict["turns"][0]["status"], "accepted")
         self.assertEqual(worker.post("/v1/turns/heartbeat", {"turns": [{"turn": token}]})["turns"][0]["status"], "fenced")
+
+    def test_a_commit_brings_the_next_turns(self):
+        async def order(ctx, input):
+            return input
+        worker = self.worker(order)
+        first = self.start(1)
+        turn = worker.claim(wait="60s", max=1)[0]
+        self.assertEqual(turn["run_id"], first)
+        second = self.start(2)
+        claim = {"worker": worker.name, "workflows": worker.served(), "max": 5, "lease": "60s"}
+        answer = worker.post("/v1/turns/commit", {
+            "turns": [{"turn": turn["turn"], "outcome": "completed", "result": 1}], "claim": claim})
+        self.assertEqual([each["status"] for each in answer["turns"]], ["accepted"])
+        found = answer["claimed"] or worker.claim(wait="60s")  # it may have become ready a moment after
+        self.assertEqual([(each["run_id"], each["input"]) for each in found], [(second, 2)])
+        worker.execute(found[0])
+        self.assertEqual(self.run_of(second)["result"], 2)
+        for wrong in ({}, {**claim, "wait": "1s"}, {**claim, "max": 0}, {**claim, "lease": "1ms"}, {**claim, "workflows": []}):
+            answer = self.server.post("/v1/turns/commit", {"turns": [], "claim": wrong})
+            self.assertEqual(answer.status, 400, wrong)
+
+    def test_the_clock_of_a_server_that_is_no_test_is_not_moved(self):
+        answer = self.server.post("/v1/time/advance", {"by": "1h"})
+        self.assertEqual((answer.status, answer.json["code"]), (409, "CLOCK_REAL"))
+        self.assertFalse(self.server.get("/v1/time").json["is_virtual"])
+
+
+class VirtualTime(unittest.TestCase):
+    """--virtual-time: a clock that stands still until it is moved."""
+
+    def setUp(self):
+        self.server = Server("--virtual-time", store="memory:")
+        self.addCleanup(self.server.close)
+        self.url = "http://127.0.0.1:%d" % self.server.port
+
+    def now(self):
+        return self.server.get("/v1/time").json["now"]
+
+    def advance(self, **more):
+        answer = self.server.post("/v1/time/advance", more)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json
+
+    def serve(self, **workflows):
+        """A worker in a thread of its own; it ends with the test."""
+        worker = Worker(self.url, {(name, "1"): function for name, function in workflows.items()}, "serving")
+        worker.register()
+        has_ended = threading.Event()
+        thread = threading.Thread(target=worker.work, args=(has_ended.is_set,), kwargs={"seconds": 600})
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(has_ended.set)
+        return worker
+
+    def start(self, workflow, **more):
+        return self.server.post("/v1/runs", {"workflow": workflow, **more}).json["id"]
+
+    def test_a_day_of_timers_passes_at_once(self):
+        async def nightly(ctx, input):
+            times = []
+            for _ in range(24):
+                await ctx.sleep(3600)
+                times.append(ctx.now())
+            return times
+        self.serve(nightly=nightly)
+        began = self.now()
+        run = self.start("nightly")
+        told = self.advance(by="23h")
+        self.assertEqual((told["is_settled"], told["now"][11:], told["is_virtual"]), (True, self.now()[11:], True))
+        self.assertNotEqual(told["next_at"], None)
+        self.assertEqual(self.server.get("/v1/runs/" + run).json["status"], "suspended")
+        self.advance(by="1h")
+        found = self.server.get("/v1/runs/" + run).json
+        self.assertEqual(found["status"], "completed", found)
+        self.assertEqual(len(set(found["result"])), 24)
+        self.assertEqual(found["result"][-1], self.now())  # each timer ended at its own moment
+        self.assertEqual(found["result"][-1][11:], began[11:])
+
+    def test_it_stands_still_by_itself_and_while_a_worker_executes(self):
+        entered, leave = threading.Event(), threading.Event()
+
+        def slow():
+            entered.set()
+            leave.wait()
+            return "slept"
+
+        async def work(ctx, input):
+            done = await ctx.step("slow", slow)
+            await ctx.sleep(60)
+            return done
+        self.serve(work=work)
+        run, before = self.start("work"), self.now()
+        entered.wait()
+        told = self.advance(by="1h", wait="50ms")
+        self.assertEqual((told["is_settled"], told["now"]), (False, before))
+        leave.set()
+        self.assertTrue(self.advance(by="1h")["is_settled"])
+        self.assertEqual(self.server.get("/v1/runs/" + run).json["result"], "slept")
+
+    def test_flows_tasks_and_long_polls(self):
+        self.server.deploy("order", '''
+          const label = await Task.run("print", {}, {scheduleTimeout: "2h"}).catch(error => error.name)
+          await Timer.delay("1h")
+          return label''')
+        run = self.start("order")
+        self.assertEqual(self.server.get(f"/v1/runs/{run}/result?wait=20ms").json["status"], "suspended")  # by the real clock
+        self.assertEqual(self.server.claim(wait="20ms", names=["other"]), [])
+        self.assertTrue(self.advance(by="3h")["is_settled"])
+        self.assertEqual(self.server.get("/v1/runs/" + run).json["status"], "completed")
+
+    def test_a_worker_that_is_gone_is_not_waited_for(self):
+        async def work(ctx, input):
+            return input
+        worker = Worker(self.url, {("work", "1"): work}, "gone")
+        worker.register()
+        worker.claim(wait="0s")
+        self.start("work")
+        self.assertTrue(self.advance(by="1h")["is_settled"])
+
+    def test_what_is_wrong_is_refused(self):
+        for wrong in ({}, {"by": "1h", "to": self.now()}, {"to": "2001-01-01T00:00:00Z"}, {"bye": "1h"}):
+            self.assertEqual(self.server.post("/v1/time/advance", wrong).status, 400, wrong)
+        with self.assertRaisesRegex(RuntimeError, "VIRTUAL_TIME_STORE"):
+            Server("--virtual-time")
 
 
 if __name__ == "__main__":

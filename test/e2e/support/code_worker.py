@@ -84,14 +84,14 @@ class ContinueAs(Exception):
         self.input = input
 
 
-def until(seconds):
-    return (datetime.datetime.now(datetime.timezone.utc)
-            + datetime.timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+def until(now, seconds):
+    at = datetime.datetime.fromisoformat(now.replace("Z", "+00:00")) + datetime.timedelta(seconds=seconds)
+    return at.isoformat().replace("+00:00", "Z")
 
 
 class Context:
     def __init__(self, turn):
-        self.run_id, self.turn = turn["run_id"], turn
+        self.run_id, self.turn, self.time = turn["run_id"], turn, turn["now"]
         self.journal, self.place = turn["journal"], 0
         self.operations, self.entries = [], []
 
@@ -136,7 +136,7 @@ class Context:
     def wait(self, on, name, seconds):
         operation = self.begin({"on": on})
         at = self.command("mark", on, op=operation.number,
-                          value=None if seconds is None else until(seconds))
+                          value=None if seconds is None else until(self.time, seconds))
         if name is not None:
             operation.wait["name"] = name
         if at is not None:
@@ -153,7 +153,7 @@ class Context:
         return self.wait("event", topic, timeout)
 
     def now(self):
-        return self.command("mark", "now", value=time.time())
+        return self.command("mark", "now", value=self.time)
 
     def emit(self, topic, payload):
         self.command("emit", topic, payload=payload)
@@ -224,7 +224,7 @@ class Worker:
         self.commits += 1
         body = {"turn": turn["turn"], "entries": context.entries, "outcome": outcome, **members}
         verdict = self.post("/v1/turns/commit", {"turns": [body]})["turns"][0]
-        context.entries = []
+        context.entries, context.time = [], verdict["now"]
         return verdict
 
     def attempt(self, context, operation):
@@ -237,7 +237,7 @@ class Worker:
             entry["error"] = {"type": type(error).__name__, "message": str(error)}
             if operation.retry and operation.attempts + 1 < operation.retry["attempts"]:
                 entry["kind"] = "attempt"
-                entry["error"]["next_at"] = until(operation.retry["delay"])
+                entry["error"]["next_at"] = until(context.time, operation.retry["delay"])
         return entry
 
     def pause(self, turn, context, error):
