@@ -1,15 +1,28 @@
-"""abide: durable workflows. A client for programs and a worker for task functions."""
+"""abide: durable workflows. Workflows and tasks as functions of your program, and clients."""
 from .client import Client
-from .errors import (AbideError, ApiError, Conflict, Forbidden, InvalidRequest, NonRetryableError,
-                     NotFound, RunFailed, ServerError, ServerUnreachable, TaskCancelled, TaskError,
-                     Unauthorized, WaitTimeout)
+from .convert import ConversionError, PayloadTooLarge
+from .errors import (AbideError, ApiError, CancelledError, ChildError, Conflict, Forbidden,
+                     InvalidRequest, NondeterminismError, NonRetryableError, NotFound,
+                     OperationError, OperationTimeout, RunFailed, ServerError, ServerUnreachable,
+                     StepCancelled, StepError, TaskCancelled, TaskError, Unauthorized, WaitTimeout,
+                     WorkflowMisuse)
 from .fields import Duration, Time
-from .resources import (DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks, Tokens, Topics, CodeTurns,
-                        Workflows)
-from .worker import Context, Worker
+from .handles import RunHandle
+from .resources import (CodeTurns, DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks,
+                        Tokens, Topics, Workflows)
+from .worker import TaskContext, Worker
+from .workflows.blocking import BlockingContext
+from .workflows.context import Context, RunInfo
+from .workflows.definition import Workflow, workflow
+from .workflows.operation import NoneSucceeded, Operation, Settled
+from .workflows.step import Retry, StepContext, current_step
 
-__all__ = ["AbideError", "ApiError", "Client", "Conflict", "Context", "DeadLetters", "Duration",
-           "Forbidden", "Handlers", "InvalidRequest", "NonRetryableError", "NotFound", "Queues",
-           "RunFailed", "Schedules", "ServerError", "ServerInfo", "ServerUnreachable",
-           "TaskCancelled", "TaskError", "Tasks", "Time", "Tokens", "Topics", "CodeTurns", "Unauthorized",
-           "WaitTimeout", "Worker", "Workflows"]
+__all__ = ["AbideError", "ApiError", "BlockingContext", "CancelledError", "ChildError", "Client",
+           "CodeTurns", "Conflict", "Context", "ConversionError", "DeadLetters", "Duration",
+           "Forbidden", "Handlers", "InvalidRequest", "NonRetryableError", "NondeterminismError",
+           "NoneSucceeded", "NotFound", "Operation", "OperationError", "OperationTimeout",
+           "PayloadTooLarge", "Queues", "Retry", "RunFailed", "RunHandle", "RunInfo", "Schedules",
+           "ServerError", "ServerInfo", "ServerUnreachable", "Settled", "StepCancelled",
+           "StepContext", "StepError", "TaskCancelled", "TaskContext", "TaskError", "Tasks",
+           "Time", "Tokens", "Topics", "Unauthorized", "WaitTimeout", "Worker", "Workflow",
+           "WorkflowMisuse", "Workflows", "current_step", "workflow"]

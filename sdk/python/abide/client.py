@@ -8,21 +8,49 @@ from __future__ import annotations
 import ssl
 import time
 import uuid
-from typing import Any, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, TypeVar, Union, overload
 
+from .convert import encode
 from .errors import RunFailed, WaitTimeout
 from .fields import Duration, Several, Time, given, in_milliseconds, path, seconds, several
+from .handles import RunHandle
 from .resources import (DeadLetters, Handlers, JsonObject, Queues, Schedules, ServerInfo, Tasks,
                         Tokens, Topics, CodeTurns, Workflows, pages)
 from .stream import follow
 from .transport import Transport
+from .workflows.definition import Workflow
 
+I = TypeVar("I")  # noqa: E741
+R = TypeVar("R")
 _WAIT = 25.0  # seconds of one long poll
 _ENDED = ("completed", "failed", "cancelled")
 
 
 def _run_path(run_id: str) -> str:
     return path("/v1/runs/", run_id)
+
+
+def starting(workflow: Union[Workflow[Any, Any], str], input: Any,
+             options: Dict[str, Any]) -> Dict[str, Any]:
+    """A request that starts a run: what to pass to call("POST", "/v1/runs", …)."""
+    name = workflow if isinstance(workflow, str) else workflow.name
+    wait = options.pop("wait")
+    head = given(**{each: options.pop(each) for each in ("key", "traceparent", "tracestate")})
+    body = given(workflow=name, **options)
+    key = head.pop("key", None if "id" in body else uuid.uuid4().hex)
+    return {"query": {} if wait is None else {"wait": in_milliseconds(wait, "wait")},
+            "text": '%s,"input":%s}' % (encode(body)[:-1], encode(input)),
+            "headers": {"Idempotency-Key": key, **head}, "wait": seconds(wait or 0, "wait"),
+            "is_repeatable": True}
+
+
+def reader(workflow: Union[Workflow[Any, Any], str, None]) -> Callable[[Any], Any]:
+    """What makes a result of JSON."""
+    return workflow.read_result if isinstance(workflow, Workflow) else _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 class Client:
@@ -63,21 +91,40 @@ class Client:
 
     def deploy(self, name: str, source: str, *, file: Optional[str] = None) -> JsonObject:
         """Makes `source` the current version of the workflow `name`. `file` is its name in errors."""
-        return self.transport.call("PUT", path("/v1/workflows/", name), query=given(file=file),
+        return self.transport.object("PUT", path("/v1/workflows/", name), query=given(file=file),
                                    text=source)
 
     def plan(self, name: str, source: str, *, file: Optional[str] = None) -> JsonObject:
         """What deploying `source` would mean for the runs that wait or failed; deploys nothing."""
-        return self.transport.call("PUT", path("/v1/workflows/", name),
+        return self.transport.object("PUT", path("/v1/workflows/", name),
                                    query={**given(file=file), "plan": "true"}, text=source)
 
     def check(self, source: str, *, file: Optional[str] = None) -> JsonObject:
         """Looks for mistakes without deploying: {ok, workflows, findings}. `file` is its name."""
-        return self.transport.call("POST", "/v1/check", query=given(file=file), text=source,
+        return self.transport.object("POST", "/v1/check", query=given(file=file), text=source,
                                    is_repeatable=True)
 
     # ---- runs ----
 
+    @overload
+    def start(self, workflow: Workflow[I, R], input: I, *, id: Optional[str] = None,
+              key: Optional[str] = None, tags: Optional[Iterable[str]] = None,
+              delay: Optional[Duration] = None, start_at: Optional[Time] = None,
+              priority: Optional[int] = None, queue: Optional[str] = None,
+              timeout: Optional[Duration] = None, ttl: Optional[Duration] = None,
+              leftover_signals: Optional[str] = None, leftover_topic: Optional[str] = None,
+              wait: Optional[Duration] = None, traceparent: Optional[str] = None,
+              tracestate: Optional[str] = None) -> RunHandle[R]: ...
+    @overload
+    def start(self, workflow: Workflow[None, R], input: None = None, *, id: Optional[str] = None,
+              key: Optional[str] = None, tags: Optional[Iterable[str]] = None,
+              delay: Optional[Duration] = None, start_at: Optional[Time] = None,
+              priority: Optional[int] = None, queue: Optional[str] = None,
+              timeout: Optional[Duration] = None, ttl: Optional[Duration] = None,
+              leftover_signals: Optional[str] = None, leftover_topic: Optional[str] = None,
+              wait: Optional[Duration] = None, traceparent: Optional[str] = None,
+              tracestate: Optional[str] = None) -> RunHandle[R]: ...
+    @overload
     def start(self, workflow: str, input: Any = None, *, id: Optional[str] = None,
               key: Optional[str] = None, tags: Optional[Iterable[str]] = None,
               delay: Optional[Duration] = None, start_at: Optional[Time] = None,
@@ -85,21 +132,32 @@ class Client:
               timeout: Optional[Duration] = None, ttl: Optional[Duration] = None,
               leftover_signals: Optional[str] = None, leftover_topic: Optional[str] = None,
               wait: Optional[Duration] = None, traceparent: Optional[str] = None,
-              tracestate: Optional[str] = None) -> JsonObject:
+              tracestate: Optional[str] = None) -> RunHandle[Any]: ...
+
+    def start(self, workflow: Union[Workflow[Any, Any], str], input: Any = None, *,
+              id: Optional[str] = None,
+              key: Optional[str] = None, tags: Optional[Iterable[str]] = None,
+              delay: Optional[Duration] = None, start_at: Optional[Time] = None,
+              priority: Optional[int] = None, queue: Optional[str] = None,
+              timeout: Optional[Duration] = None, ttl: Optional[Duration] = None,
+              leftover_signals: Optional[str] = None, leftover_topic: Optional[str] = None,
+              wait: Optional[Duration] = None, traceparent: Optional[str] = None,
+              tracestate: Optional[str] = None) -> RunHandle[Any]:
         """Starts a run and answers it; with `wait`, once it has ended or that long has passed.
 
         A second start with the same `id` or `key` (an idempotency key) answers the first run.
         leftover_signals: "discard", "topic" (leftover_topic) or "dead_letter".
         """
-        body = given(workflow=workflow, id=id, delay=delay, start_at=start_at, priority=priority,
-                     queue=queue, timeout=timeout, ttl=ttl, tags=tags,
-                     leftover_signals=leftover_signals, leftover_topic=leftover_topic)
-        head = given(key=key, traceparent=traceparent, tracestate=tracestate)
-        headers = {"Idempotency-Key": head.pop("key", None if id else uuid.uuid4().hex), **head}
-        query = {} if wait is None else {"wait": in_milliseconds(wait, "wait")}
-        return self.transport.call("POST", "/v1/runs", query=query, body={**body, "input": input},
-                                   headers=headers, wait=seconds(wait or 0, "wait"),
-                                   is_repeatable=True)
+        request = starting(workflow, input, dict(
+            id=id, key=key, tags=tags, delay=delay, start_at=start_at, priority=priority,
+            queue=queue, timeout=timeout, ttl=ttl, leftover_signals=leftover_signals,
+            leftover_topic=leftover_topic, wait=wait, traceparent=traceparent,
+            tracestate=tracestate))
+        return RunHandle(self, self.transport.call("POST", "/v1/runs", **request), reader(workflow))
+
+    def handle(self, run_id: str, workflow: Optional[Workflow[Any, R]] = None) -> RunHandle[R]:
+        """A run that exists; with its workflow, its result is read as that says."""
+        return RunHandle(self, self.show(run_id), reader(workflow))
 
     def result(self, run_id: str, *, timeout: Optional[Duration] = None) -> Any:
         """Waits for the end of a run and answers its result.
@@ -118,13 +176,31 @@ class Client:
             if until is not None and time.monotonic() >= until:
                 raise WaitTimeout("run %s is still %s" % (run_id, answer["status"]))
 
-    def run(self, workflow: str, input: Any = None, *, result_timeout: Optional[Duration] = None,
-            **options: Any) -> Any:
+    def wait(self, run_id: str, *, timeout: Optional[Duration] = None) -> bool:
+        """Waits for the end of a run, whatever it is; False when `timeout` passed first."""
+        try:
+            self.result(run_id, timeout=timeout)
+        except RunFailed:
+            return True
+        except WaitTimeout:
+            return False
+        return True
+
+    @overload
+    def run(self, workflow: Workflow[I, R], input: I = ..., *,
+            result_timeout: Optional[Duration] = None, **options: Any) -> R: ...
+    @overload
+    def run(self, workflow: str, input: Any = None, *,
+            result_timeout: Optional[Duration] = None, **options: Any) -> Any: ...
+
+    def run(self, workflow: Union[Workflow[Any, Any], str], input: Any = None, *,
+            result_timeout: Optional[Duration] = None, **options: Any) -> Any:
         """start and result in one."""
-        return self.result(self.start(workflow, input, **options)["id"], timeout=result_timeout)
+        handle: RunHandle[Any] = self.start(workflow, input, **options)
+        return handle.result(timeout=result_timeout)
 
     def show(self, run_id: str) -> JsonObject:
-        return self.transport.call("GET", path("/v1/runs/", run_id))
+        return self.transport.object("GET", path("/v1/runs/", run_id))
 
     def list(self, *, q: Optional[str] = None, status: Optional[Several] = None, workflow: Optional[Several] = None,
              tag: Optional[str] = None, parent: Optional[str] = None,
@@ -166,7 +242,7 @@ class Client:
         `ids`, or a filter `q`, of which one call changes `page_size` runs: go on with `cursor` and
         the answer's `next`. `dry_run` changes nothing and says what would happen.
         """
-        return self.transport.call("POST", "/v1/runs/bulk", body=given(
+        return self.transport.object("POST", "/v1/runs/bulk", body=given(
             verb=verb, ids=ids, q=q, dry_run=dry_run, page_size=page_size, cursor=cursor,
             reason=reason, grace=grace, version=version))
 
@@ -177,8 +253,8 @@ class Client:
     # ---- changing a run; answers say whether anything changed ----
 
     def _change(self, run_id: str, how: str, **body: Any) -> bool:
-        return self.transport.call("POST", path("/v1/runs/", run_id, how), body=body,
-                                   is_repeatable=True)["changed"]
+        return bool(self.transport.call("POST", path("/v1/runs/", run_id, how), body=body,
+                                        is_repeatable=True)["changed"])
 
     def cancel(self, run_id: str, *, reason: Optional[str] = None,
                grace: Optional[Duration] = None) -> bool:
@@ -201,7 +277,7 @@ class Client:
 
     def rewind(self, run_id: str, step: str, *, iteration: Optional[int] = None) -> JsonObject:
         """Goes back to a step, the last one of that name unless `iteration` (from 0) is given."""
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/rewind"),
+        return self.transport.object("POST", path("/v1/runs/", run_id, "/rewind"),
                                    body=given(step=step, iteration=iteration))
 
     def fork(self, run_id: str, *, step: Optional[str] = None, iteration: Optional[int] = None,
@@ -210,26 +286,26 @@ class Client:
         """A new run from a step of this one, or from its start; answers it. With `version` it goes
         on there in another version of the script."""
         body = given(step=step, iteration=iteration, id=id, version=version, dry_run=dry_run)
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/fork"), body=body,
+        return self.transport.object("POST", path("/v1/runs/", run_id, "/fork"), body=body,
                                    has_body=True)
 
     def move(self, run_id: str, *, version: Optional[str] = None,
              dry_run: Optional[bool] = None) -> JsonObject:
         """Puts a waiting run on another version of its script, the current one unless given."""
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/move"),
+        return self.transport.object("POST", path("/v1/runs/", run_id, "/move"),
                                    body=given(version=version, dry_run=dry_run), has_body=True)
 
     def set(self, run_id: str, values: Iterable[JsonObject], *,
             dry_run: Optional[bool] = None) -> JsonObject:
         """Gives variables of a waiting run other values, all or none: [{"path", "value"}]."""
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/set"),
+        return self.transport.object("POST", path("/v1/runs/", run_id, "/set"),
                                    body={"values": list(values), **given(dry_run=dry_run)})
 
     def retry(self, run_id: str, *, id: Optional[str] = None, version: Optional[str] = None,
               dry_run: Optional[bool] = None) -> JsonObject:
         """Takes up a failed run at its last good place, by a new run; answers it. With `version`
         it goes on in another version of the script."""
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/retry"),
+        return self.transport.object("POST", path("/v1/runs/", run_id, "/retry"),
                                    body=given(id=id, version=version, dry_run=dry_run),
                                    has_body=True)
 
@@ -258,7 +334,7 @@ class Client:
         A connection that breaks is made again, and the stream goes on after the last entry seen.
         """
         for _, entry in follow(self.transport, path("/v1/runs/", run_id, "/events"),
-                               lambda entry: entry["kind"] == "finished",
+                               lambda entry: bool(entry["kind"] == "finished"),
                                after=given(after=after)["after"]):
             yield entry
 
@@ -270,12 +346,12 @@ class Client:
              to_turn: Optional[int] = None) -> JsonObject:
         """What changed in its variables between two kept turns; one that is not given is now."""
         turns = {"from": from_turn, "to": to_turn}
-        return self.transport.call("GET", path("/v1/runs/", run_id, "/diff"), query=turns)
+        return self.transport.object("GET", path("/v1/runs/", run_id, "/diff"), query=turns)
 
     def snapshot(self, run_id: str, *, depth: Optional[int] = None, path: Optional[str] = None,
                  turn: Optional[int] = None) -> JsonObject:
         """Where its script stands: frames with variables, waits, bytes; how it looked when it failed."""
-        return self.transport.call("GET", "%s/snapshot" % _run_path(run_id),
+        return self.transport.object("GET", "%s/snapshot" % _run_path(run_id),
                                    query=given(depth=depth, path=path, turn=turn))
 
     def try_run(self, run_id: str, *, tasks: Optional[Iterable[JsonObject]] = None,
@@ -291,14 +367,14 @@ class Client:
         version or source: put the copy on that version first ("current", or one that is not
         deployed).
         """
-        return self.transport.call("POST", path("/v1/runs/", run_id, "/try"), is_repeatable=True,
+        return self.transport.object("POST", path("/v1/runs/", run_id, "/try"), is_repeatable=True,
                                    body=given(tasks=tasks, children=children, signals=signals,
                                               events=events, time=time, turn=turn,
                                               version=version, source=source))
 
     def copy(self, run_id: str, *, turn: Optional[int] = None) -> JsonObject:
         """What a debugger needs to go on with a copy of it: script, snapshot, deliveries."""
-        return self.transport.call("GET", "%s/copy" % _run_path(run_id), query=given(turn=turn))
+        return self.transport.object("GET", "%s/copy" % _run_path(run_id), query=given(turn=turn))
 
     # ---- signals and events ----
 
@@ -314,7 +390,7 @@ class Client:
 
     def _publish(self, target: str, payload: Any, id: Optional[str],
                  traceparent: Optional[str]) -> JsonObject:
-        return self.transport.call("POST", target, body=payload, has_body=True,
+        return self.transport.object("POST", target, text=encode(payload),
                                    query=given(id=id or uuid.uuid4().hex), is_repeatable=True,
                                    headers=given(traceparent=traceparent))
 
@@ -325,9 +401,9 @@ class Client:
     def remove_signals(self, run_id: str, *, name: Optional[str] = None,
                        id: Optional[str] = None) -> int:
         """Removes those of a name, one by the `id` that signals() shows, or all."""
-        return self.transport.call("DELETE", path("/v1/runs/", run_id, "/signals"),
-                                   query=given(name=name, id=id),
-                                   is_repeatable=id is not None)["removed"]
+        return int(self.transport.call("DELETE", path("/v1/runs/", run_id, "/signals"),
+                                       query=given(name=name, id=id),
+                                       is_repeatable=id is not None)["removed"])
 
 
 __all__: List[str] = ["Client"]

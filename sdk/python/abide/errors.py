@@ -1,6 +1,8 @@
 """What can go wrong: on the way to the server, in a run, and in a task function."""
 from __future__ import annotations
 
+import asyncio
+import builtins
 from typing import Any, Dict, Optional, Type
 
 
@@ -53,8 +55,9 @@ _CLASSES: Dict[int, Type[ApiError]] = {
 
 
 def api_error(status: int, code: str, detail: str, body: Any = None) -> ApiError:
-    kind = ServerError if status >= 500 else _CLASSES.get(status, ApiError)
-    return kind(status, code, detail, body)
+    if status >= 500:
+        return ServerError(status, code, detail, body)
+    return _CLASSES.get(status, ApiError)(status, code, detail, body)
 
 
 class ServerUnreachable(AbideError):
@@ -84,27 +87,71 @@ class RunFailed(AbideError):
         self.error = error
 
 
-class TaskError(AbideError):
-    """Raise it in a task function to say how the attempt failed.
+class OperationError(AbideError):
+    """What a workflow awaited has failed: StepError, TaskError, ChildError.
 
-    `type` is what the flow sees as the error's type and what `nonRetryable` lists are matched
+    `type` is the name of the error where it happened, `details` any JSON it came with, `cause` the
+    error object (a dictionary) behind it, if any.
+    """
+
+    def __init__(self, message: str, *, type: Optional[str] = None, details: Any = None,
+                 cause: Any = None):
+        super().__init__(message)
+        self.type = type or self.__class__.__name__
+        self.details = details
+        self.cause = cause
+
+
+class StepError(OperationError):
+    """A step of a workflow has failed for good."""
+
+
+class ChildError(OperationError):
+    """A child run has failed, or was cancelled."""
+
+
+class TaskError(OperationError):
+    """A task has failed for good; raise it in a task function to say how the attempt failed.
+
+    `type` is what the workflow sees as the error's type and what `non_retryable` lists are matched
     with; `details` is any JSON that helps.
     """
 
     def __init__(self, message: str, *, type: Optional[str] = None, details: Any = None,
-                 retryable: bool = True):
-        super().__init__(message)
-        self.type = type or self.__class__.__name__
-        self.details = details
+                 retryable: bool = True, cause: Any = None):
+        super().__init__(message, type=type, details=details, cause=cause)
         self.retryable = retryable
 
 
 class NonRetryableError(TaskError):
-    """Raise it in a task function when trying again cannot help."""
+    """Raise it in a step or a task function when trying again cannot help."""
 
     def __init__(self, message: str, *, type: Optional[str] = None, details: Any = None):
         super().__init__(message, type=type, details=details, retryable=False)
 
 
+class OperationTimeout(AbideError, builtins.TimeoutError):
+    """What a workflow waited for did not come in time. `except TimeoutError` catches it."""
+
+
+class CancelledError(asyncio.CancelledError):
+    """The run was asked to end. Clean up, and let it go on: then the run ends as cancelled.
+
+    As in asyncio it is no Exception, so `except Exception` does not swallow it.
+    """
+
+
+class NondeterminismError(AbideError):
+    """The code asks for something else than the journal of the run has."""
+
+
+class WorkflowMisuse(AbideError):
+    """Something that a workflow must not do, or not here; the message says what to do instead."""
+
+
 class TaskCancelled(AbideError):
-    """Raised by Context.check() when nobody wants the result any more."""
+    """Raised by TaskContext.check() when nobody wants the result any more."""
+
+
+class StepCancelled(AbideError):
+    """Raised by StepContext.check() when nobody wants the result any more."""

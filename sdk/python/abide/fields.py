@@ -71,7 +71,7 @@ def _list(name: str, value: Any) -> List[Any]:
     return list(value)
 
 
-def _duration(name: str, value: Any) -> Duration:
+def _duration(name: str, value: Any) -> Any:
     seconds(value, name)
     return value
 
@@ -102,8 +102,8 @@ def _flag(name: str, value: Any) -> bool:
     return value
 
 
-def _one_of(*words: str) -> Callable[[str, Any], str]:
-    def check(name: str, value: Any) -> str:
+def _one_of(*words: str) -> Callable[[str, Any], Any]:
+    def check(name: str, value: Any) -> Any:
         if value not in words:
             raise ValueError("%s: %r is none of %s" % (name, value, ", ".join(words)))
         return value
@@ -113,6 +113,7 @@ def _one_of(*words: str) -> Callable[[str, Any], str]:
 _KINDS: Dict[str, Callable[[str, Any], Any]] = {
     "consume": _one_of("one", "all"),
     "leftover_signals": _one_of("discard", "topic", "dead_letter"),
+    "parent_close": _one_of("abandon", "cancel"),
     "overlap": _one_of("skip", "queue", "allow", "cancel-old"),
     "retry_factor": _number,
     "visible": _one_of("all", "after-create", "after-wait"),

@@ -36,8 +36,15 @@ class Group:
     def _call(self, method: str, target: str, **options: Any) -> Any:
         return self._transport.call(method, target, **options)
 
+    def _object(self, method: str, target: str, **options: Any) -> JsonObject:
+        return self._transport.object(method, target, **options)
+
+    def _objects(self, member: str, method: str, target: str, **options: Any) -> List[JsonObject]:
+        answer: List[JsonObject] = self._transport.call(method, target, **options)[member]
+        return answer
+
     def _changed(self, target: str) -> bool:
-        return self._call("POST", target, is_repeatable=True)["changed"]
+        return bool(self._call("POST", target, is_repeatable=True)["changed"])
 
     def _pages(self, target: str, page_size: Optional[int] = None,
                **query: Any) -> Iterator[JsonObject]:
@@ -54,11 +61,11 @@ class Workflows(Group):
 
     def show(self, name: str, *, version: Optional[str] = None) -> JsonObject:
         """With its source; the current version unless given."""
-        return self._call("GET", path("/v1/workflows/", name), query=given(version=version))
+        return self._object("GET", path("/v1/workflows/", name), query=given(version=version))
 
     def places(self, name: str, *, version: Optional[str] = None) -> JsonObject:
         """Where runs of a version wait and failed, and how many; the current one unless given."""
-        return self._call("GET", path("/v1/workflows/", name, "/places"),
+        return self._object("GET", path("/v1/workflows/", name, "/places"),
                           query=given(version=version))
 
 
@@ -79,10 +86,10 @@ class Tasks(Group):
                      retry_factor=retry_factor, retry_max_delay=retry_max_delay, timeout=timeout,
                      schedule_timeout=schedule_timeout, heartbeat_timeout=heartbeat_timeout,
                      concurrency_key=concurrency_key)
-        return self._call("POST", "/v1/tasks", body={**body, "input": input}, is_repeatable=True)
+        return self._object("POST", "/v1/tasks", body={**body, "input": input}, is_repeatable=True)
 
     def show(self, task_id: str) -> JsonObject:
-        return self._call("GET", path("/v1/tasks/", task_id))
+        return self._object("GET", path("/v1/tasks/", task_id))
 
     def list(self, *, status: Optional[Several] = None, queue: Optional[str] = None,
              name: Optional[str] = None, run: Optional[str] = None,
@@ -97,7 +104,7 @@ class Tasks(Group):
 
         The answer's `changed` is false when it was due already.
         """
-        return self._call("POST", path("/v1/tasks/", task_id, "/retry"))
+        return self._object("POST", path("/v1/tasks/", task_id, "/retry"))
 
     # ---- for workers; the class Worker does all of this ----
 
@@ -107,19 +114,19 @@ class Tasks(Group):
               lease: Optional[Duration] = None) -> List[JsonObject]:
         """Leases tasks; with `wait`, waits that long for one."""
         body = given(worker=worker, queues=queues, names=names, max=max, wait=wait, lease=lease)
-        return self._call("POST", "/v1/tasks/claim", body=body,
-                          wait=seconds(wait or 0, "wait"))["tasks"]
+        return self._objects("tasks", "POST", "/v1/tasks/claim", body=body,
+                          wait=seconds(wait or 0, "wait"))
 
     def complete(self, results: Iterable[JsonObject]) -> List[JsonObject]:
         """Says what became of leased tasks: {id, token} with result, error, or release: true."""
-        return self._call("POST", "/v1/tasks/complete", body=given(results=results),
-                          is_repeatable=True)["results"]
+        return self._objects("results", "POST", "/v1/tasks/complete", body=given(results=results),
+                          is_repeatable=True)
 
     def heartbeat(self, tasks: Iterable[JsonObject], *,
                   lease: Optional[Duration] = None) -> List[JsonObject]:
         """Renews leases: {id, token}, and progress if there is any."""
-        return self._call("POST", "/v1/tasks/heartbeat", body=given(tasks=tasks, lease=lease),
-                          is_repeatable=True)["tasks"]
+        return self._objects("tasks", "POST", "/v1/tasks/heartbeat", body=given(tasks=tasks, lease=lease),
+                          is_repeatable=True)
 
 
 class CodeTurns(Group):
@@ -127,16 +134,16 @@ class CodeTurns(Group):
 
     def register(self, workflows: Iterable[JsonObject]) -> List[JsonObject]:
         """Says which workflows this process has: {name, version}, and current: true."""
-        return self._call("POST", "/v1/turns/register", body=given(workflows=workflows),
-                          is_repeatable=True)["workflows"]
+        return self._objects("workflows", "POST", "/v1/turns/register", body=given(workflows=workflows),
+                          is_repeatable=True)
 
     def claim(self, worker: str, workflows: Iterable[JsonObject], *, max: Optional[int] = None,
               wait: Optional[Duration] = None,
               lease: Optional[Duration] = None) -> List[JsonObject]:
         """Takes turns to be executed; with `wait`, waits that long for one."""
         body = given(worker=worker, workflows=workflows, max=max, wait=wait, lease=lease)
-        return self._call("POST", "/v1/turns/claim", body=body,
-                          wait=seconds(wait or 0, "wait"))["turns"]
+        return self._objects("turns", "POST", "/v1/turns/claim", body=body,
+                          wait=seconds(wait or 0, "wait"))
 
     def commit(self, turns: Iterable[JsonObject], *, claim: Optional[JsonObject] = None) -> Any:
         """Says what turns did: {turn, entries, outcome}, and what the outcome needs.
@@ -150,12 +157,12 @@ class CodeTurns(Group):
     def heartbeat(self, turns: Iterable[JsonObject], *,
                   lease: Optional[Duration] = None) -> List[JsonObject]:
         """Keeps turns: {turn}."""
-        return self._call("POST", "/v1/turns/heartbeat", body=given(turns=turns, lease=lease),
-                          is_repeatable=True)["turns"]
+        return self._objects("turns", "POST", "/v1/turns/heartbeat", body=given(turns=turns, lease=lease),
+                          is_repeatable=True)
 
     def journal(self, turn: int) -> JsonObject:
         """The turn with its whole journal, for who does not have the run in memory any more."""
-        return self._call("POST", "/v1/turns/journal", body=given(turn=turn), is_repeatable=True)
+        return self._object("POST", "/v1/turns/journal", body=given(turn=turn), is_repeatable=True)
 
 
 class Topics(Group):
@@ -166,19 +173,19 @@ class Topics(Group):
 
     def show(self, topic: str) -> JsonObject:
         """Its policy, how many events are pending, and which runs wait."""
-        return self._call("GET", path("/v1/topics/", topic))
+        return self._object("GET", path("/v1/topics/", topic))
 
     def set(self, topic: str, *, consume: Optional[str] = None, visible: Optional[str] = None,
             expire: Optional[Duration] = None, cap: Optional[int] = None) -> JsonObject:
         """Sets the policy: consume "one" or "all"; visible "all", "after-create", "after-wait"."""
-        return self._call("PUT", path("/v1/topics/", topic),
+        return self._object("PUT", path("/v1/topics/", topic),
                           body=given(consume=consume, visible=visible, expire=expire, cap=cap),
                           has_body=True)
 
     def change(self, topic: str, *, consume: Optional[str] = None, visible: Optional[str] = None,
                expire: Optional[Duration] = None, cap: Optional[int] = None) -> JsonObject:
         """Changes those parts of the policy that are given; the others stay."""
-        return self._call("PATCH", path("/v1/topics/", topic),
+        return self._object("PATCH", path("/v1/topics/", topic),
                           body=given(consume=consume, visible=visible, expire=expire, cap=cap),
                           has_body=True)
 
@@ -188,8 +195,8 @@ class Topics(Group):
 
     def remove_events(self, topic: str) -> int:
         """Removes all that are kept; answers how many."""
-        return self._call("DELETE", path("/v1/topics/", topic, "/events"),
-                          is_repeatable=False)["removed"]
+        return int(self._call("DELETE", path("/v1/topics/", topic, "/events"),
+                              is_repeatable=False)["removed"])
 
     def remove_event(self, topic: str, event_id: str) -> bool:
         """Removes one, by the `id` that events() shows."""
@@ -205,7 +212,7 @@ class DeadLetters(Group):
 
     def replay(self, letter_id: str) -> JsonObject:
         """Delivers it again, and removes it; answers {resumed}."""
-        return self._call("POST", path("/v1/dead-letters/", letter_id, "/replay"))
+        return self._object("POST", path("/v1/dead-letters/", letter_id, "/replay"))
 
     def remove(self, letter_id: str) -> None:
         self._call("DELETE", path("/v1/dead-letters/", letter_id))
@@ -218,7 +225,7 @@ class Schedules(Group):
         return self._pages("/v1/schedules", page_size)
 
     def show(self, name: str) -> JsonObject:
-        return self._call("GET", path("/v1/schedules/", name))
+        return self._object("GET", path("/v1/schedules/", name))
 
     def set(self, name: str, workflow: str, input: Any = None, *, cron: Optional[str] = None,
             every: Optional[Duration] = None, at: Optional[Time] = None,
@@ -236,7 +243,7 @@ class Schedules(Group):
         body = given(workflow=workflow, cron=cron, every=every, at=at, timezone=timezone,
                      jitter=jitter, overlap=overlap, catch_up=catch_up, priority=priority,
                      timeout=timeout, ttl=ttl, tags=tags, paused=paused)
-        return self._call("PUT", path("/v1/schedules/", name), body={**body, "input": input})
+        return self._object("PUT", path("/v1/schedules/", name), body={**body, "input": input})
 
     def remove(self, name: str) -> None:
         self._call("DELETE", path("/v1/schedules/", name))
@@ -251,11 +258,11 @@ class Schedules(Group):
 
     def trigger(self, name: str) -> JsonObject:
         """Starts a run now, out of turn; answers it."""
-        return self._call("POST", path("/v1/schedules/", name, "/trigger"))
+        return self._object("POST", path("/v1/schedules/", name, "/trigger"))
 
     def backfill(self, name: str, start: Time, end: Time) -> JsonObject:
         """Starts the runs of past ticks that have none; answers {started, existing}."""
-        return self._call("POST", path("/v1/schedules/", name, "/backfill"),
+        return self._object("POST", path("/v1/schedules/", name, "/backfill"),
                           body=given(**{"from": start, "to": end}), is_repeatable=True)
 
 
@@ -266,7 +273,7 @@ class Queues(Group):
         return self._pages("/v1/queues", page_size)
 
     def show(self, name: str) -> JsonObject:
-        return self._call("GET", path("/v1/queues/", name))
+        return self._object("GET", path("/v1/queues/", name))
 
     def set(self, name: str, *, max_running: Optional[int] = None,
             max_per_key: Optional[int] = None, rate_count: Optional[int] = None,
@@ -274,7 +281,7 @@ class Queues(Group):
         """Replaces all limits at once: what is not given is as for a queue nobody has set."""
         if (rate_count is None) != (rate_period is None):
             raise ValueError("queues.set: rate_count and rate_period go together")
-        return self._call("PUT", path("/v1/queues/", name), has_body=True, body=given(
+        return self._object("PUT", path("/v1/queues/", name), has_body=True, body=given(
             max_running=max_running, max_per_key=max_per_key, rate_count=rate_count,
             rate_period=rate_period, paused=paused))
 
@@ -283,13 +290,13 @@ class Queues(Group):
                rate_period: Optional[Duration] = None,
                paused: Optional[bool] = None) -> JsonObject:
         """Changes those limits that are given; the others stay."""
-        return self._call("PATCH", path("/v1/queues/", name), has_body=True, body=given(
+        return self._object("PATCH", path("/v1/queues/", name), has_body=True, body=given(
             max_running=max_running, max_per_key=max_per_key, rate_count=rate_count,
             rate_period=rate_period, paused=paused))
 
     def reset(self, name: str) -> bool:
         """Removes all limits; true when there were any."""
-        return self._call("DELETE", path("/v1/queues/", name))["changed"]
+        return bool(self._call("DELETE", path("/v1/queues/", name))["changed"])
 
     def pause(self, name: str) -> bool:
         """Hands out nothing any more; true when it was not paused."""
@@ -306,7 +313,7 @@ class Tokens(Group):
     def create(self, name: str, scopes: Iterable[str], *,
                expires: Optional[Duration] = None) -> JsonObject:
         """Scopes: read, client, worker, admin. The answer's `token` is shown this once only."""
-        return self._call("POST", "/v1/tokens",
+        return self._object("POST", "/v1/tokens",
                           body=given(name=name, scopes=scopes, expires=expires))
 
     def list(self, *, page_size: Optional[int] = None) -> Iterator[JsonObject]:
@@ -321,60 +328,60 @@ class ServerInfo(Group):
 
     def live(self) -> JsonObject:
         """Whether it answers at all; asked once, without retries, as are ready and health."""
-        return self._call("GET", "/livez", retry_for=0)
+        return self._object("GET", "/livez", retry_for=0)
 
     def ready(self) -> JsonObject:
         """Raises ServerError while it cannot serve."""
-        return self._call("GET", "/readyz", retry_for=0)
+        return self._object("GET", "/readyz", retry_for=0)
 
     def health(self) -> JsonObject:
-        return self._call("GET", "/healthz", retry_for=0)
+        return self._object("GET", "/healthz", retry_for=0)
 
     def version(self) -> str:
-        return self._call("GET", "/version")["version"]
+        return str(self._call("GET", "/version")["version"])
 
     def stats(self) -> JsonObject:
         """Counters of runs, tasks, events, …"""
-        return self._call("GET", "/v1/stats")
+        return self._object("GET", "/v1/stats")
 
     def nodes(self) -> List[JsonObject]:
         """The processes that work on the store, newest first."""
-        return self._call("GET", "/v1/nodes")["items"]
+        return self._objects("items", "GET", "/v1/nodes")
 
     def settings(self) -> List[JsonObject]:
         """What the server was told, and where each value comes from; needs the scope admin."""
-        return self._call("GET", "/v1/settings")["items"]
+        return self._objects("items", "GET", "/v1/settings")
 
     def workers(self) -> JsonObject:
         """Who asks for tasks (items), what nodes execute themselves (functions), and the tasks
         that nobody asks for (unserved)."""
-        return self._call("GET", "/v1/workers")
+        return self._object("GET", "/v1/workers")
 
     def time(self) -> JsonObject:
         """What time it is for runs."""
-        return self._call("GET", "/v1/time")
+        return self._object("GET", "/v1/time")
 
     def advance(self, *, by: Optional[Duration] = None, to: Optional[str] = None,
                 wait: Optional[Duration] = None) -> JsonObject:
         """Moves the clock of a server that was started with --virtual-time."""
-        return self._call("POST", "/v1/time/advance", body=given(by=by, to=to, wait=wait),
+        return self._object("POST", "/v1/time/advance", body=given(by=by, to=to, wait=wait),
                           wait=seconds(wait or 30, "wait"))
 
     def rates(self, since: Optional[Duration] = None, step: Optional[Duration] = None) -> JsonObject:
         """How much happened in the last hours, one value per step and series."""
-        return self._call("GET", "/v1/rates", query={"since": since, "step": step})
+        return self._object("GET", "/v1/rates", query={"since": since, "step": step})
 
     def attention(self) -> JsonObject:
         """What needs a person, in groups, with what helps."""
-        return self._call("GET", "/v1/attention")
+        return self._object("GET", "/v1/attention")
 
     def access(self) -> JsonObject:
         """What this client may do: its scopes, and why."""
-        return self._call("GET", "/v1/access")
+        return self._object("GET", "/v1/access")
 
     def filter(self, text: str, position: Optional[int] = None) -> JsonObject:
         """A filter as it is read: terms, error, and completions at that byte (the end)."""
-        return self._call("GET", "/v1/filter", query={"q": text, "at": position})
+        return self._object("GET", "/v1/filter", query={"q": text, "at": position})
 
     def metrics(self) -> str:
         """Figures in the text format of Prometheus."""
@@ -382,7 +389,7 @@ class ServerInfo(Group):
 
     def openapi(self) -> JsonObject:
         """The whole API as an OpenAPI document."""
-        return self._call("GET", "/openapi.json")
+        return self._object("GET", "/openapi.json")
 
     def page(self) -> str:
         """The HTML of the dashboard."""
@@ -413,11 +420,11 @@ class Handlers(Group):
         return pages(self._transport, "/handlers", query, "handlers")
 
     def show(self, handler_id: str) -> JsonObject:
-        return self._call("GET", path("/handlers/", handler_id), is_answer=_is_handler)
+        return self._object("GET", path("/handlers/", handler_id), is_answer=_is_handler)
 
     def result(self, handler_id: str) -> JsonObject:
         """The handler, with its bare result; it does not wait."""
-        return self._call("GET", path("/results/", handler_id), is_answer=_is_handler)
+        return self._object("GET", path("/results/", handler_id), is_answer=_is_handler)
 
     def start(self, workflow: str, start_event: Any = None, *,
               kwargs: Optional[Mapping[str, Any]] = None,
@@ -435,14 +442,14 @@ class Handlers(Group):
     def _start(self, workflow: str, how: str, start_event: Any,
                kwargs: Optional[Mapping[str, Any]], handler_id: Optional[str],
                wait: float) -> JsonObject:
-        return self._call("POST", path("/workflows/", workflow, how), has_body=True, wait=wait,
+        return self._object("POST", path("/workflows/", workflow, how), has_body=True, wait=wait,
                           is_answer=_is_handler,
                           body=given(start_event=start_event, kwargs=kwargs,
                                      handler_id=handler_id))
 
     def send(self, handler_id: str, event: Any, *, step: Optional[str] = None) -> JsonObject:
         """Posts an event, e.g. {"type": "Approval", "value": {…}}."""
-        return self._call("POST", path("/events/", handler_id), body=given(event=event, step=step))
+        return self._object("POST", path("/events/", handler_id), body=given(event=event, step=step))
 
     def stream(self, handler_id: str, *, after: Union[int, str] = -1,
                include_internal: Optional[bool] = None,
@@ -460,28 +467,28 @@ class Handlers(Group):
 
     def cancel(self, handler_id: str, *, purge: Optional[bool] = None) -> JsonObject:
         """Cancels it; with `purge`, removes it too."""
-        return self._call("POST", path("/handlers/", handler_id, "/cancel"),
+        return self._object("POST", path("/handlers/", handler_id, "/cancel"),
                           query=given(purge=purge))
 
     def release(self, handler_id: str) -> JsonObject:
         """Takes an idle one out of memory."""
-        return self._call("POST", path("/handlers/", handler_id, "/release"), is_repeatable=True)
+        return self._object("POST", path("/handlers/", handler_id, "/release"), is_repeatable=True)
 
     def health(self) -> JsonObject:
-        return self._call("GET", "/health", retry_for=0)
+        return self._object("GET", "/health", retry_for=0)
 
     def workflows(self) -> List[str]:
-        return self._call("GET", "/workflows")["workflows"]
+        return list(self._call("GET", "/workflows")["workflows"])
 
     def schema(self, workflow: str) -> JsonObject:
         """JSON Schemas of what a run takes (start) and answers (stop)."""
-        return self._call("GET", path("/workflows/", workflow, "/schema"))
+        return self._object("GET", path("/workflows/", workflow, "/schema"))
 
     def event_schemas(self, workflow: str) -> List[JsonObject]:
-        return self._call("GET", path("/workflows/", workflow, "/events"))["events"]
+        return self._objects("events", "GET", path("/workflows/", workflow, "/events"))
 
     def graph(self, workflow: str) -> JsonObject:
-        return self._call("GET", path("/workflows/", workflow, "/representation"))["graph"]
+        return dict(self._call("GET", path("/workflows/", workflow, "/representation"))["graph"])
 
 
 def _is_stop(envelope: JsonObject) -> bool:

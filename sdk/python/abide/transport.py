@@ -70,8 +70,8 @@ class Transport:
             raise ValueError("server: not the URL of a server: %r" % url)
         self.url = url
         self._parts = parts
-        self._token = token or os.environ.get("ABIDE_TOKEN")
-        self._ssl = ssl_context
+        self.token = token or os.environ.get("ABIDE_TOKEN")
+        self.ssl_context = ssl_context
         self.timeout = seconds(timeout, "timeout")
         self.retry_for = seconds(retry_for, "retry_for")
         self._lock = threading.Lock()
@@ -79,15 +79,26 @@ class Transport:
 
     @property
     def has_token(self) -> bool:
-        return bool(self._token)
+        return bool(self.token)
 
     # ---- connections ----
+
+    def address(self) -> Tuple[str, int, Optional[ssl.SSLContext]]:
+        """Host, port, and what TLS goes by; None without TLS."""
+        if self._parts.scheme == "https":
+            return (self._parts.hostname or "", self._parts.port or 443,
+                    self.ssl_context or ssl.create_default_context())
+        return self._parts.hostname or "", self._parts.port or 80, None
+
+    def host(self) -> str:
+        """As a request names it."""
+        return self._parts.netloc.rpartition("@")[2]
 
     def connect(self, timeout: float) -> http.client.HTTPConnection:
         host = self._parts.hostname or ""
         if self._parts.scheme == "https":
             return http.client.HTTPSConnection(host, self._parts.port, timeout=timeout,
-                                               context=self._ssl)
+                                               context=self.ssl_context)
         return http.client.HTTPConnection(host, self._parts.port, timeout=timeout)
 
     def _take(self, timeout: float) -> http.client.HTTPConnection:
@@ -118,8 +129,8 @@ class Transport:
 
     def headers(self, more: Optional[Mapping[str, Optional[str]]] = None) -> Dict[str, str]:
         headers = {"User-Agent": "abide-python"}  # GET /v1/workers shows it
-        if self._token:
-            headers["Authorization"] = "Bearer " + self._token
+        if self.token:
+            headers["Authorization"] = "Bearer " + self.token
         headers.update({key: value for key, value in (more or {}).items() if value is not None})
         return headers
 
@@ -205,3 +216,8 @@ class Transport:
         """send(), and the JSON of the answer; None when it is empty."""
         text = self.send(method, path, **options)
         return json.loads(text) if text else None
+
+    def object(self, method: str, path: str, **options: Any) -> Dict[str, Any]:
+        """call(), of what is answered by an object."""
+        answer: Dict[str, Any] = self.call(method, path, **options)
+        return answer

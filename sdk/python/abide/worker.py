@@ -1,7 +1,8 @@
-"""Worker: does the tasks of a server, with functions of this program.
+"""Worker: does the tasks of a server, and executes its workflows, with functions of this program.
 
 Threads: one claims tasks, one sends heartbeats, one sends results, and up to `concurrency` run
-task functions. All state is behind one condition.
+task functions. All state is behind one condition. Workflows have threads of their own
+(workflows/service.py).
 
   [W1] At most `concurrency` functions run, and nothing is claimed that could not begin at once.
   [W2] A result is sent until the server has accepted or refused it. Repeating one is harmless: the
@@ -27,11 +28,14 @@ import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
+from .aio import AsyncTransport
 from .client import Client
 from .errors import AbideError, ApiError, ServerUnreachable, TaskCancelled, TaskError
 from .fields import Duration, in_milliseconds, seconds
-from .transport import Backoff, to_json
+from .transport import Backoff, Transport, to_json
 from .voice import Link, say, way_out
+from .workflows.definition import Workflow
+from .workflows.service import Options, Service
 
 _BATCH_MAX = 1000  # items of one request
 _BATCH_BYTES = 1 << 20
@@ -46,7 +50,7 @@ _PERMANENT = (400, 401, 403, 404, 405, 413, 422)
 TaskFunction = Callable[..., Any]
 
 
-class Context:
+class TaskContext:
     """What a task function may know about its task, as its second argument."""
 
     def __init__(self, worker: "Worker", task: Dict[str, Any]):
@@ -81,7 +85,7 @@ class Context:
 class _Job:
     def __init__(self, worker: "Worker", task: Dict[str, Any]):
         self.task = task
-        self.context = Context(worker, task)
+        self.context = TaskContext(worker, task)
         # The server may give less than was asked for: the task's own heartbeat time-out.
         lease = min(worker.lease, task.get("lease_ms", worker.lease * 1000) / 1000)
         self.interval = max(0.02, min(worker.heartbeat, lease / 3))
@@ -102,6 +106,11 @@ class _Item:
         self.token = task["token"]
         self.kind = member[1:member.index('"', 1)]  # result, error or release
         self.text = '{"id":%s,"token":%d,%s}' % (to_json(self.id), self.token, member)
+
+
+def _for_asyncio(transport: Transport) -> AsyncTransport:
+    return AsyncTransport(transport.url, transport.token, transport.timeout, transport.retry_for,
+                          transport.ssl_context)
 
 
 def _takes_context(function: TaskFunction) -> bool:
@@ -132,7 +141,7 @@ def _describe(error: BaseException) -> str:
 
 
 class Worker:
-    """Registers task functions and does tasks until it is stopped.
+    """Registers task functions and workflows, and works until it is stopped.
 
     server, token, timeout, ssl_context  as for Client
     queues       which queues to take tasks from
@@ -142,6 +151,9 @@ class Worker:
     heartbeat    how often to give one; also how soon a cancellation is noticed
     grace        how long stopping waits for functions to finish
     poll         how long one claim waits for tasks
+    turns        how many runs of workflows may be executing at once
+    step_threads how many steps of them may
+    max_runs_in_memory  how many suspended runs stay in memory; the others are replayed
 
     It speaks through the logger "abide", or to standard error if logging is not configured.
     """
@@ -150,10 +162,13 @@ class Worker:
                  queues: Sequence[str] = ("default",), concurrency: int = 10,
                  name: Optional[str] = None, lease: Duration = 30,
                  heartbeat: Optional[Duration] = None, grace: Duration = 30,
-                 poll: Duration = 25, timeout: Duration = 30,
+                 poll: Duration = 25, turns: int = 1000, step_threads: int = 64,
+                 max_runs_in_memory: int = 10_000, timeout: Duration = 30,
                  ssl_context: Optional[ssl.SSLContext] = None):
         if concurrency < 1:
             raise ValueError("concurrency: at least 1")
+        if turns < 1 or step_threads < 1 or max_runs_in_memory < 0:
+            raise ValueError("turns, step_threads: at least 1; max_runs_in_memory: at least 0")
         if isinstance(queues, str):
             raise TypeError("queues: must be a list of texts, not %r" % queues)
         self.client = Client(server, token=token, timeout=timeout, ssl_context=ssl_context)
@@ -166,6 +181,11 @@ class Worker:
                           else seconds(heartbeat, "heartbeat"))
         self.grace = seconds(grace, "grace")
         self._poll = seconds(poll, "poll")
+        self._workflow_options = Options(self.name, self.lease, self.heartbeat, self._poll, turns,
+                                         step_threads, max_runs_in_memory)
+        self._workflows: List[Workflow[Any, Any]] = []
+        self._step_mocks: Dict[str, Callable[..., Any]] = {}
+        self._service: Optional[Service] = None
         self._functions: Dict[str, TaskFunction] = {}
         self._takes_context: Dict[str, bool] = {}
         self._changed = threading.Condition()
@@ -202,30 +222,70 @@ class Worker:
         self._functions[name] = function
         self._takes_context[name] = _takes_context(function)
 
+    def workflow(self, *definitions: Workflow[Any, Any]) -> None:
+        """Registers workflows. Several versions of one may be served, the last one is new."""
+        for definition in definitions:
+            if not isinstance(definition, Workflow):
+                raise TypeError("not a workflow: %r; decorate the function with @workflow" % (
+                    definition,))
+            if any((each.name, each.version) == (definition.name, definition.version)
+                   for each in self._workflows):
+                raise ValueError("version %s of the workflow %r is registered already" % (
+                    definition.version, definition.name))
+            self._workflows.append(definition)
+
+    def __enter__(self) -> "Worker":
+        """Works in the background, until the end of the block."""
+        self._background = self._thread(lambda: self.run(handle_signals=False))
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.stop()
+        self._background.join()
+
     def run(self, *, handle_signals: bool = True) -> None:
         """Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills."""
-        if not self._functions:
-            raise AbideError("no task function is registered")
+        if not self._functions and not self._workflows:
+            raise AbideError("no task function and no workflow is registered")
         handle_signals = handle_signals and threading.current_thread() is threading.main_thread()
         old = {number: signal.signal(number, self._on_signal)
                for number in (signal.SIGTERM, signal.SIGINT)} if handle_signals else {}
-        self._link = Link(self.client.transport.url, "worker %s asks for %s of queue %s" % (
-            self.name, ", ".join(sorted(self._functions)), ", ".join(self.queues)))
-        claimer = self._thread(self._claim_forever)
+        self._link = Link(self.client.transport.url, self._about())
+        claimer = self._thread(self._claim_forever if self._functions else lambda: None)
         others = [self._thread(self._heartbeat_forever), self._thread(self._send_forever)]
+        self._begin_workflows()
         try:
             self._listener.recv(1)
         finally:
             for number, handler in old.items():
                 signal.signal(number, handler)
+            if self._service is not None:
+                service = self._service
+                others.append(self._thread(lambda: service.stop(self.grace)))
             self._wind_up(claimer)
             for thread in others:
-                thread.join(1)
+                thread.join(1 if thread is not others[-1] else None)
             self.client.close()
         say(logging.INFO, "worker %s has stopped: %d tasks done, %d failed, %d handed back",
             self.name, self._done_count, self._failed_count, self._released_count)
         if self._failure is not None:
             raise self._failure
+
+    def _about(self) -> str:
+        tasks = "asks for %s of queue %s" % (", ".join(sorted(self._functions)),
+                                             ", ".join(self.queues))
+        flows = "executes " + ", ".join("%s (version %s)" % (each.name, each.version)
+                                        for each in self._workflows)
+        return "worker %s %s" % (self.name, " and ".join(
+            text for text, is_so in ((tasks, self._functions), (flows, self._workflows)) if is_so))
+
+    def _begin_workflows(self) -> None:
+        if not self._workflows:
+            return
+        self._service = Service(_for_asyncio(self.client.transport), self._link,
+                                self._workflow_options, self._workflows, self._refused)
+        self._service.mocks = self._step_mocks
+        self._service.begin()
 
     def stop(self) -> None:
         """Makes run() end in order. Any thread, or a signal handler; it does not wait."""
@@ -247,11 +307,12 @@ class Worker:
     # ---- claiming ----
 
     def _claim(self, count: int, wait: float) -> List[Dict[str, Any]]:
-        return self.client.transport.call(
+        answer: List[Dict[str, Any]] = self.client.transport.call(
             "POST", "/v1/tasks/claim", wait=wait, retry_for=0, body={
                 "worker": self.name, "queues": self.queues, "names": list(self._functions),
                 "max": count, "wait": in_milliseconds(wait),
                 "lease": in_milliseconds(self.lease)})["tasks"]
+        return answer
 
     def _wait_for_room(self) -> int:  # [W1]; 0 = stopping
         with self._changed:
@@ -339,7 +400,7 @@ class Worker:
 
     def _failed(self, job: _Job, error: BaseException) -> Optional[str]:
         context = job.context
-        about = {"task_id": context.id, "task_name": context.name, "attempt": context.attempt,
+        about: Dict[str, Any] = {"task_id": context.id, "task_name": context.name, "attempt": context.attempt,
                  "run_id": context.run_id}
         if context.reason is not None and isinstance(error, TaskCancelled):
             say(logging.INFO, "task %s (%s, attempt %d) gave up: %s", context.id, context.name,
