@@ -439,7 +439,9 @@ static void committed(void *context, const TurnVerdict *verdict) {
     told->verdict = *verdict;
     bool is_running = verdict->status == OK && verdict->state == RUN_RUNNING;
     bool is_parked = verdict->status == OK && verdict->state == RUN_SUSPENDED;
-    if (turn->is_keeping && (is_running || is_parked)) note_kept(board, turn, verdict->last_seq);
+    // What a run that parked was given at once is behind what its holder knows: it is told all.
+    bool is_known = is_parked || (is_running && turn->goes_on);
+    if (turn->is_keeping && is_known) note_kept(board, turn, verdict->last_seq);
     else forget_kept(board, turn->run);
     if (turn->goes_on && is_running && !board->is_closed) { // [turns-3]
         map_put(&board->going_on, (uint64_t)turn->run, turn);

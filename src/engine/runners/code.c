@@ -110,6 +110,7 @@ static Status read_attempt(const CodeTurn *turn, const Said *said, Diag *diag) {
 // The options as JSON text, held to what scripts may say in that call.
 static Status get_options(const CodeTurn *turn, const Said *said, const char *call, Str *ret_json,
                           Diag *diag) {
+    *ret_json = STR_NULL;
     json_get_raw(said->json, "options", ret_json);
     if (str_is_null(*ret_json)) return OK;
     return flow_api_read_options(call, *ret_json, turn->arena, diag);

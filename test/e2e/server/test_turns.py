@@ -260,6 +260,36 @@ class Turns(unittest.TestCase):
         worker.work(lambda: self.done == ["a", "b", "b"])
         worker.work(self.has(run, "suspended"))
 
+    def test_what_was_there_when_a_run_parked_is_in_the_journal_of_its_next_turn(self):
+        async def order(ctx, input):
+            return await ctx.signal("go")
+        worker = self.worker(order)
+        run = self.start()
+        self.server.post(f"/v1/runs/{run}/signals/go", "early")
+        turns = []
+        wait_until(lambda: turns.extend(worker.claim(wait="100ms")) or turns)
+        mark = {"kind": "mark", "op": 1, "name": "signal", "value": None}
+        verdict = worker.post("/v1/turns/commit", {"turns": [
+            {"turn": turns[0]["turn"], "outcome": "suspended", "keep": True, "entries": [mark],
+             "waits": [{"op": 1, "on": "signal", "name": "go"}]}]})["turns"][0]
+        self.assertEqual((verdict["status"], verdict["run_status"]), ("accepted", "running"))
+        turns = []
+        wait_until(lambda: turns.extend(worker.claim(wait="100ms")) or turns)
+        self.assertEqual([each["data"] for each in turns[0]["journal"] if each["kind"] == "wait"], ["early"])
+
+    def test_a_task_and_a_child_need_no_options(self):
+        async def order(ctx, input):
+            return None
+        worker = self.worker(order)
+        self.start()
+        turns = []
+        wait_until(lambda: turns.extend(worker.claim(wait="100ms")) or turns)
+        entries = [{"kind": kind, "op": op, "name": self.name, "input": {"n": [1, 2, 3]}}
+                   for op, kind in enumerate(("task", "child"), 1)]
+        verdict = worker.post("/v1/turns/commit", {"turns": [
+            {"turn": turns[0]["turn"], "outcome": "completed", "entries": entries}]})["turns"][0]
+        self.assertEqual(verdict["status"], "accepted", verdict)
+
     def test_what_cannot_be_read_is_refused_and_the_turn_kept(self):
         async def order(ctx, input):
             return 1
