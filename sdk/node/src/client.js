@@ -3,11 +3,13 @@
 // Answers are the JSON of the API as it is (docs/http.md says what is in it). Runs are asked about
 // here; everything else has a group of its own (resources.js).
 import { randomUUID } from "node:crypto"
+import { isDefinition } from "./definition.js"
 import { RunFailed, WaitTimeout } from "./errors.js"
 import { argument, fields, inMilliseconds, milliseconds, path } from "./fields.js"
 import {
   DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks, Tokens, Topics, CodeTurns, Workflows, pages,
 } from "./resources.js"
+import { RunHandle } from "./handle.js"
 import { follow } from "./stream.js"
 import { Transport } from "./transport.js"
 
@@ -56,24 +58,42 @@ export class Client {
   async start(workflow, input = null, options = {}) {
     const { key, wait, traceparent, tracestate, ...body } =
       fields("start", options, `${START_FIELDS} key wait traceparent tracestate`)
-    return this.transport.call("POST", "/v1/runs", {
+    const name = isDefinition(workflow) ? workflow.name : argument("start", "workflow", workflow)
+    const run = await this.transport.call("POST", "/v1/runs", {
       query: { wait: wait === undefined ? undefined : inMilliseconds(wait) },
       wait: milliseconds(wait ?? 0),
       headers: { "idempotency-key": key ?? (body.id ? undefined : randomUUID()), traceparent, tracestate },
-      body: { workflow: argument("start", "workflow", workflow), input, ...body }, isRepeatable: true,
+      body: { workflow: name, input, ...body }, isRepeatable: true,
     })
+    return isDefinition(workflow) ? new RunHandle(this, run) : run
+  }
+
+  handle(runId, definition) {
+    if (definition !== undefined && !isDefinition(definition))
+      throw new TypeError("handle: the second value is what workflow() answers")
+    return new RunHandle(this, { id: argument("handle", "id", runId) })
   }
 
   async result(runId, options = {}) {
     const { timeout } = fields("result", options, "timeout")
+    const answer = await this.#end(runId, timeout)
+    if (answer.status === "completed") return answer.result
+    throw new RunFailed(runId, answer.status, answer.error)
+  }
+
+  async wait(runId, options = {}) {
+    await this.#end(runId, fields("wait", options, "timeout").timeout)
+    return this.show(runId)
+  }
+
+  // How the run ended, once it has.
+  async #end(runId, timeout) {
     const until = timeout === undefined ? Infinity : performance.now() + milliseconds(timeout)
     const target = path`/v1/runs/${runId}/result`
     for (;;) {
       const wait = Math.max(0, Math.min(WAIT_MS, until - performance.now()))
       const answer = await this.transport.call("GET", target, { query: { wait: `${Math.round(wait)}ms` }, wait })
-      if (answer.status === "completed") return answer.result
-      if (answer.status === "failed" || answer.status === "cancelled")
-        throw new RunFailed(runId, answer.status, answer.error)
+      if (["completed", "failed", "cancelled"].includes(answer.status)) return answer
       if (performance.now() >= until) throw new WaitTimeout(`run ${runId} is still ${answer.status}`)
     }
   }

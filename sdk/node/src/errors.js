@@ -64,15 +64,23 @@ export class RunFailed extends AbideError {
   }
 }
 
-/**
- * Throw it in a task function to say how the attempt failed. `type` is what the flow sees as the
- * error's type and what `nonRetryable` lists are matched with; `details` is any JSON that helps.
- */
-export class TaskError extends AbideError {
-  constructor(message, { type, details, retryable = true, cause } = {}) {
+// A failure that has a type of its own, of what lies behind it, and what else is known of it.
+class Failure extends AbideError {
+  constructor(message, { type, details, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause })
     this.type = type ?? this.constructor.name
     this.details = details
+  }
+}
+
+/**
+ * Throw it in a task function to say how the attempt failed. `type` is what the workflow sees as the
+ * error's type and what `nonRetryable` lists are matched with; `details` is any JSON that helps. In a
+ * workflow it is what a task that failed for good ends with.
+ */
+export class TaskError extends Failure {
+  constructor(message, { retryable = true, ...more } = {}) {
+    super(message, more)
     this.retryable = retryable
   }
 }
@@ -89,5 +97,32 @@ export class TaskCancelled extends AbideError {
   constructor(reason) {
     super(`the task's result is not wanted any more: ${reason}`)
     this.reason = reason
+  }
+}
+
+// ---- what reaches a workflow ----
+
+/** A step has failed for good; `type` is the name of what it threw. */
+export class StepError extends Failure {}
+
+/** A child run has failed, or was cancelled. */
+export class ChildError extends Failure {}
+
+/** What was waited for did not come in time. */
+export class TimeoutError extends Failure {}
+
+/** The run was asked to end. */
+export class CancelledError extends Failure {
+  constructor(message = "the run was cancelled", options) {
+    super(message, options)
+  }
+}
+
+/** The code does not do what the journal of the run says. */
+export class NondeterminismError extends AbideError {
+  constructor({ position, expected, found, lines = [] }) {
+    const places = lines.length > 0 ? ` (${lines.join(", ")})` : ""
+    super(`entry ${position} of the journal is ${expected}; the code ${found}${places}`)
+    Object.assign(this, { position, expected, found, lines })
   }
 }

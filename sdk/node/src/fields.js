@@ -59,11 +59,24 @@ function time(name, value) {
   return Number.isNaN(value.getTime()) ? refuse(name, "a time", value) : value.toISOString()
 }
 
+const RETRY = { attempts: positive, delay: duration, factor: number, maxDelay: duration, jitter: share, nonRetryable: texts }
+function positive(name, value) {
+  return integer(name, value) >= 1 ? value : refuse(name, "1 or more", value)
+}
+function share(name, value) {
+  return number(name, value) >= 0 && value <= 1 ? value : refuse(name, "from 0 to 1", value)
+}
+function retry(name, policy) {
+  allowOnly(name, policy, Object.keys(RETRY))
+  for (const key of Object.keys(policy)) if (policy[key] !== undefined) RETRY[key](`${name}.${key}`, policy[key])
+  return policy
+}
+
 const all = (kind, names) => names.split(" ").map(name => [name, kind])
 const KINDS = Object.fromEntries([
-  ...all(any, "claim event input kwargs start_event"),
+  ...all(any, "claim event filter input kwargs start_event"),
   ...all(list, "children events results signals tasks turns values workflows"),
-  ...all(flag, "dry_run include_internal include_qualified_name paused purge"),
+  ...all(flag, "current dry_run include_internal include_qualified_name paused purge"),
   ...all(texts, "ids names queues scopes tags"),
   ...all(time, "at created_after created_before from idle_before start_at to"),
   ...all(integer, "after attempts cap depth iteration limit max max_per_key max_running priority rate_count turn"),
@@ -74,10 +87,13 @@ const KINDS = Object.fromEntries([
   ["consume", oneOf("one", "all")],
   ["leftover_signals", oneOf("discard", "topic", "dead_letter")],
   ["overlap", oneOf("skip", "queue", "allow", "cancel-old")],
+  ["parent_close", oneOf("abandon", "cancel")],
+  ["retry", retry],
   ["retry_factor", number],
   ["visible", oneOf("all", "after-create", "after-wait")],
 ])
 
+const toSnake = name => name.replace(/[A-Z]/g, letter => "_" + letter.toLowerCase())
 const toCamel = field => field.replace(/_(\w)/g, (_all, letter) => letter.toUpperCase())
 
 /**
@@ -86,23 +102,37 @@ const toCamel = field => field.replace(/_(\w)/g, (_all, letter) => letter.toUppe
  * called pageSize. An option that is none of them is refused.
  */
 export function fields(call, options, names) {
-  if (options === null || typeof options !== "object" || Array.isArray(options))
-    throw new TypeError(`${call}: options must be an object, not ${show(options)}`)
+  const words = names.split(" ").filter(Boolean)
+  const optionOf = word => word === "limit" ? "pageSize" : toCamel(word.replace("[]", ""))
+  allowOnly(call, options, words.map(optionOf))
   const found = {}
-  const left = new Set(Object.keys(options))
-  const known = []
-  for (const word of names.split(" ").filter(Boolean)) {
+  for (const word of words) {
+    const option = optionOf(word)
     const field = word.replace("[]", "")
-    const option = field === "limit" ? "pageSize" : toCamel(field)
-    known.push(option)
-    left.delete(option)
     const value = options[option]
     if (value === undefined) continue
     const kind = word.endsWith("[]") ? several : KINDS[field]
     found[field] = kind(`${call}: ${option}`, value)
   }
-  for (const name of left)
-    throw new TypeError(`${call}: there is no option ${show(name)}; there are ${known.join(", ") || "none"}`)
+  return found
+}
+
+/** Refuses options that are not an object, or have members of other names. */
+export function allowOnly(call, options, names) {
+  if (options === null || typeof options !== "object" || Array.isArray(options))
+    throw new TypeError(`${call}: options must be an object, not ${show(options)}`)
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name))
+      throw new TypeError(`${call}: there is no option ${show(name)}; there are ${names.join(", ") || "none"}`)
+  }
+}
+
+/** The same options, checked as fields() does, but by the names they have in programs. */
+export function options(call, given, names) {
+  allowOnly(call, given, names.split(" "))
+  const found = {}
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined) found[name] = KINDS[toSnake(name)](`${call}: ${name}`, value)
   return found
 }
 

@@ -1,3 +1,6 @@
+import type { Definition, InputAnd, RunHandle, RunReference } from "./workflow.js"
+export * from "./workflow.js"
+
 /** A number of seconds, or text such as "500ms", "2s", "15m", "24h", "30d", "1h30m", "PT15M". */
 export type Duration = number | string
 /** RFC 3339 text, or a Date. */
@@ -888,10 +891,18 @@ export class Client {
   /** Looks for mistakes without deploying; `file` is what the findings call it. */
   check(source: string, options?: { file?: string }): Promise<Findings>
   start(workflow: string, input?: Json, options?: StartOptions): Promise<Run>
+  start<Input, Result>(definition: Definition<Input, Result>, ...more: InputAnd<Input, StartOptions>):
+    Promise<RunHandle<Result>>
+  /** A handle of any run; with its definition, its result has a type. Asks the server nothing. */
+  handle<Result = Json>(runId: string, definition?: Definition<any, Result>): RunReference<Result>
   /** Waits for the end of a run. Throws RunFailed, or WaitTimeout when `timeout` passed first. */
   result(runId: string, options?: { timeout?: Duration }): Promise<Json>
+  /** Waits for the end of a run, good or bad; answers the run. Throws WaitTimeout. */
+  wait(runId: string, options?: { timeout?: Duration }): Promise<Run>
   /** start and result in one. */
   run(workflow: string, input?: Json, options?: StartOptions & { resultTimeout?: Duration }): Promise<Json>
+  run<Input, Result>(definition: Definition<Input, Result>,
+    ...more: InputAnd<Input, StartOptions & { resultTimeout?: Duration }>): Promise<Result>
   show(runId: string): Promise<Run>
   /** Runs that match, newest first, read page by page as you go on. */
   list(filter?: RunFilter): AsyncGenerator<RunItem, void>
@@ -1159,8 +1170,14 @@ export type TaskFunction = (input: any, context: Context) => Json | Promise<Json
 export interface WorkerOptions extends ConnectionOptions {
   /** Which queues to take tasks from; ["default"] unless given. */
   queues?: readonly string[]
-  /** How many functions may run at once; 10 unless given. */
+  /** How many task functions may run at once; 10 unless given. */
   concurrency?: number
+  /** How many runs of workflows may execute at once; 1000 unless given. Those that wait do not count. */
+  runConcurrency?: number
+  /** How many runs that wait are kept in memory, so that nothing is replayed; 10,000 unless given. */
+  maxRunsInMemory?: number
+  /** How long a run that waits is kept in memory; 5 min unless given. */
+  idleTimeout?: Duration
   /** Shown to operators; made of host and process unless given. */
   name?: string
   /** How long the server waits for a sign of life before it gives a task to another; 30 s. */
@@ -1172,17 +1189,50 @@ export interface WorkerOptions extends ConnectionOptions {
   /** How long one claim waits for tasks; 25 s. */
   poll?: Duration
   /** Gets a message, and the error if there is one; standard error unless given. */
-  logger?: {
-    info?(message: string): void
-    warn(message: string): void
-    error(message: string, error?: unknown): void
+  logger?: Logger
+}
+
+export interface Logger {
+  debug?(message: string): void
+  info?(message: string): void
+  warn(message: string): void
+  error(message: string, error?: unknown): void
+}
+
+/** What a worker has done since it began. */
+export interface WorkerStats {
+  tasks: { running: number; completed: number; failed: number; released: number }
+  workflows: {
+    /** The server knows the worker's workflows, and runs of them can be started. */
+    isKnown: boolean
+    /** Runs that execute now, and those that wait in memory. */
+    executing: number
+    inMemory: number
+    /** Turns: as taken, as ended, and those that somebody else has. */
+    claimed: number
+    completed: number
+    failed: number
+    suspended: number
+    fenced: number
+    paused: number
+    steps: number
+    stepFailures: number
+    /** Entries of journals that were gone through again. */
+    replayed: number
+    /** Requests that carried commits, and the commits in them. */
+    requests: number
+    commits: number
   }
 }
 
 export class Worker {
   constructor(options?: WorkerOptions)
   readonly name: string
+  /** Does tasks of that name. */
   task(name: string, handler: TaskFunction): this
+  /** Executes runs of these workflows. Several versions of one are fine. */
+  workflow(...definitions: Definition[]): this
+  stats(): WorkerStats
   /** Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills. */
   run(options?: { handleSignals?: boolean }): Promise<void>
   /** As run(), but a second call answers the same promise. */

@@ -1,7 +1,9 @@
-// abide: durable workflows. A client for programs and a worker for task functions.
+// abide: durable workflows. A client for programs, and a worker for task functions and workflows.
 export { Client } from "./client.js"
+export { workflow } from "./definition.js"
 export {
-  AbideError, ApiError, Conflict, Forbidden, InvalidRequest, NonRetryableError, NotFound, RunFailed, ServerError,
-  ServerUnreachable, TaskCancelled, TaskError, Unauthorized, WaitTimeout,
+  AbideError, ApiError, CancelledError, ChildError, Conflict, Forbidden, InvalidRequest, NondeterminismError,
+  NonRetryableError, NotFound, RunFailed, ServerError, ServerUnreachable, StepError, TaskCancelled, TaskError,
+  TimeoutError, Unauthorized, WaitTimeout,
 } from "./errors.js"
 export { Worker } from "./worker.js"

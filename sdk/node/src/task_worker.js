@@ -1,4 +1,4 @@
-// Worker: does the tasks of a server, with functions of this program.
+// TaskWorker: does the tasks of a server, with functions of this program.
 //
 //   [W1] At most `concurrency` functions run, and nothing is claimed that could not begin at once.
 //   [W2] A result is sent until the server has accepted or refused it. Repeating one is harmless:
@@ -6,13 +6,8 @@
 //   [W3] While a function runs its lease is renewed, each time well before it ends.
 //   [W4] Stopping claims nothing any more, lets functions finish, and hands back what did not finish
 //        in time, so that another worker can begin it at once and no attempt is lost.
-//   [W5] What happens is said once (voice.js): connected, lost, back, refused, stopped, and every
-//        exception of a function with its stack.
-import os from "node:os"
-import { AbideError, ApiError, TaskCancelled, TaskError } from "./errors.js"
-import { milliseconds } from "./fields.js"
-import { Backoff, Transport, sleep } from "./transport.js"
-import { Link, defaultLogger, wayOut } from "./voice.js"
+import { TaskCancelled, TaskError } from "./errors.js"
+import { Backoff, isPermanent, sleep } from "./transport.js"
 
 const BATCH_MAX = 1000 // items of one request
 const BATCH_BYTES = 1 << 20
@@ -22,9 +17,7 @@ const DETAILS_MAX = 32_000
 const PROGRESS_MAX = 32_000
 const PROGRESS_EVERY_MS = 1000 // between heartbeats that only tell progress
 const LAST_MOMENT_MS = 2000 // for functions that are told to stop after the grace is over
-const PERMANENT = new Set([400, 401, 403, 404, 405, 413, 422])
 
-const isPermanent = error => error instanceof ApiError && PERMANENT.has(error.status)
 const inMilliseconds = ms => `${Math.round(ms)}ms`
 
 /** What a task function may know about its task, as its second argument. */
@@ -111,106 +104,50 @@ function encode(value) {
   }
 }
 
-export class Worker {
+export class TaskWorker {
   #functions = new Map()
   #jobs = new Map() // by token: a task may come back while it still runs
   #outbox = []
   #isSending = false
-  #isStopping = false
   #hasEnded = false
+  #claiming // promise: claims no more
   #heartbeatTimer
   #heartbeatAt = Infinity
-  #failure
-  #waiters = [] // called when anything changes
-  #quit = new AbortController() // ends pauses when the worker is stopped
-  #stopped // promise of run()
-  #link
   #counts = { result: 0, error: 0, release: 0 } // what the server has accepted
 
-  constructor(options = {}) {
-    const {
-      queues = ["default"], concurrency = 10, lease = 30, heartbeat, grace = 30, poll = 25, name,
-      logger = defaultLogger,
-      ...connection
-    } = options
-    if (!(concurrency >= 1)) throw new RangeError("concurrency: at least 1")
-    if (!Array.isArray(queues)) throw new TypeError("queues: must be a list of texts")
-    this.transport = new Transport(connection)
-    this.queues = queues
-    this.concurrency = concurrency
-    this.lease = milliseconds(lease, "lease")
-    this.heartbeat = heartbeat === undefined ? Math.min(5000, this.lease / 3) : milliseconds(heartbeat, "heartbeat")
-    this.grace = milliseconds(grace, "grace")
-    this.poll = milliseconds(poll, "poll")
-    this.name = name ?? `${os.hostname()}-${process.pid}-${Math.random().toString(16).slice(2, 6)}`
-    this.logger = logger
+  constructor(host, { queues, concurrency }) {
+    Object.assign(this, { host, queues, concurrency, lease: host.lease, heartbeat: host.heartbeat })
   }
 
-  // ---- what a program calls ----
+  get transport() {
+    return this.host.transport
+  }
 
-  task(name, handler) {
+  get logger() {
+    return this.host.logger
+  }
+
+  get names() {
+    return [...this.#functions.keys()].sort()
+  }
+
+  get isIdle() {
+    return this.#jobs.size === 0
+  }
+
+  get running() {
+    return this.#jobs.size
+  }
+
+  add(name, handler) {
     if (typeof handler !== "function") throw new TypeError(`the task ${name} needs a function`)
     if (this.#functions.has(name)) throw new TypeError(`the task ${name} is registered already`)
     this.#functions.set(name, handler)
-    return this
   }
 
-  /** Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills. */
-  async run({ handleSignals = true } = {}) {
-    if (this.#functions.size === 0) throw new AbideError("no task function is registered")
-    const onSignal = () => {
-      removeHandlers()
-      this.stop()
-    }
-    const removeHandlers = () => {
-      for (const name of ["SIGTERM", "SIGINT"]) process.removeListener(name, onSignal)
-    }
-    if (handleSignals) for (const name of ["SIGTERM", "SIGINT"]) process.on(name, onSignal)
-    const names = [...this.#functions.keys()].sort().join(", ")
-    this.#link = new Link(this.logger, this.transport.url.origin,
-      `worker ${this.name} asks for ${names} of queue ${this.queues.join(", ")}`)
-    const claiming = this.#claimForever()
-    await this.#until(() => this.#isStopping)
-    removeHandlers()
-    await this.#windUp(claiming)
+  stats() {
     const { result, error, release } = this.#counts
-    this.logger.info?.(
-      `worker ${this.name} has stopped: ${result} tasks done, ${error} failed, ${release} handed back`)
-    if (this.#failure) throw this.#failure
-  }
-
-  /** Begins to work; resolves when the worker has stopped. */
-  start(options) {
-    this.#stopped ??= this.run(options)
-    return this.#stopped
-  }
-
-  /** Makes run() end in order; resolves at once. */
-  stop() {
-    this.#isStopping = true
-    this.#quit.abort()
-    this.#changed()
-  }
-
-  // ---- waiting for something to change ----
-
-  #changed() {
-    const waiters = this.#waiters
-    if (waiters.length === 0) return
-    this.#waiters = []
-    for (const wake of waiters) wake()
-  }
-
-  async #until(isTrue, deadline = Infinity) {
-    while (!isTrue() && performance.now() < deadline) {
-      await new Promise(resolve => {
-        const timer = deadline === Infinity ? undefined : setTimeout(resolve, deadline - performance.now())
-        this.#waiters.push(() => {
-          clearTimeout(timer)
-          resolve()
-        })
-      })
-    }
+    return { running: this.#jobs.size, completed: result, failed: error, released: release }
   }
 
   // ---- claiming ----
@@ -219,7 +156,7 @@ export class Worker {
     const { tasks } = await this.transport.call("POST", "/v1/tasks/claim", {
       wait, retryFor: 0,
       body: {
-        worker: this.name, queues: this.queues, names: [...this.#functions.keys()], max,
+        worker: this.host.name, queues: this.queues, names: [...this.#functions.keys()], max,
         wait: inMilliseconds(wait), lease: inMilliseconds(this.lease),
       },
     })
@@ -230,35 +167,31 @@ export class Worker {
     return this.#outbox.length < OUTBOX_MAX ? Math.min(BATCH_MAX, this.concurrency - this.#jobs.size) : 0
   }
 
+  begin() {
+    this.#claiming = this.#claimForever()
+  }
+
   async #claimForever() {
     const backoff = new Backoff()
     for (;;) {
-      await this.#until(() => this.#isStopping || this.#room() > 0)
-      if (this.#isStopping) return
+      await this.host.until(() => this.host.isStopping || this.#room() > 0)
+      if (this.host.isStopping) return
       try {
         // A first claim that does not wait finds out at once whether there is a server.
-        const tasks = await this.#claim(this.#room(), this.#link.isUp ? this.poll : 0)
-        this.#link.up()
+        const tasks = await this.#claim(this.#room(), this.host.link.isUp ? this.host.poll : 0)
+        this.host.link.up()
         backoff.reset()
         for (const task of tasks) this.#begin(task)
       } catch (error) {
-        if (isPermanent(error)) return this.#refused(error)
-        this.#link.down(error.message)
-        await sleep(backoff.pause(), this.#quit.signal)
+        if (isPermanent(error)) return this.host.refused(error)
+        this.host.link.down(error.message)
+        await sleep(backoff.pause(), this.host.quit)
       }
     }
   }
 
-  #refused(error) {
-    const { origin } = this.transport.url
-    this.logger.error(`${origin} refuses worker ${this.name}: ${error.message}: ` +
-      wayOut(error.status, origin, Boolean(this.transport.token)))
-    this.#failure = error
-    this.stop()
-  }
-
   #begin(task) {
-    if (this.#isStopping) { // [W4]
+    if (this.host.isStopping) { // [W4]
       this.#send(itemOf(task, `"release":true`))
       return
     }
@@ -268,7 +201,7 @@ export class Worker {
     this.#perform(job).then(member => {
       if (!this.#jobs.delete(task.token)) return // handed back meanwhile
       if (member !== undefined) this.#send(itemOf(task, member))
-      this.#changed()
+      this.host.changed()
     })
   }
 
@@ -309,11 +242,11 @@ export class Worker {
         size += this.#outbox[count].text.length
       }
       const batch = this.#outbox.splice(0, count)
-      this.#changed()
+      this.host.changed()
       await this.#deliver(batch)
     }
     this.#isSending = false
-    this.#changed()
+    this.host.changed()
   }
 
   async #deliver(batch) { // [W2]
@@ -322,7 +255,7 @@ export class Worker {
       try {
         const answer = await this.transport.call("POST", "/v1/tasks/complete",
           { text: `{"results":[${batch.map(item => item.text).join(",")}]}`, retryFor: 0 })
-        this.#link.up()
+        this.host.link.up()
         answer.results.forEach(({ id, status, detail }, index) => {
           if (status === "accepted") this.#counts[batch[index].kind]++
           else this.logger.warn(`the result of task ${id} was refused: ${detail ?? status}`)
@@ -330,7 +263,7 @@ export class Worker {
         return
       } catch (error) {
         if (isPermanent(error)) return this.#deliverApart(batch, error)
-        this.#link.down(error.message)
+        this.host.link.down(error.message)
         await sleep(backoff.pause())
       }
     }
@@ -381,7 +314,7 @@ export class Worker {
     try {
       const answer = await this.transport.call("POST", "/v1/tasks/heartbeat",
         { text: `{"lease":"${inMilliseconds(this.lease)}","tasks":[${items.join(",")}]}`, retryFor: 0 })
-      this.#link.up()
+      this.host.link.up()
       answer.tasks.forEach(({ status }, index) => {
         const job = jobs[index]
         if (job.progress === sent[index]) job.progress = undefined
@@ -391,7 +324,7 @@ export class Worker {
       })
     } catch (error) {
       if (isPermanent(error)) this.logger.error(`the server refuses heartbeats: ${error.message}`)
-      else this.#link.down(error.message)
+      else this.host.link.down(error.message)
       for (const job of jobs) {
         job.nextHeartbeat = performance.now() + job.interval / 4
         this.scheduleHeartbeat(job.nextHeartbeat)
@@ -401,28 +334,28 @@ export class Worker {
 
   // ---- stopping ----
 
-  async #windUp(claiming) { // [W4]
-    const deadline = performance.now() + this.grace
+  async windUp(deadline) { // [W4]
     let isClaiming = true
-    if (!this.#failure)
-      this.logger.info?.(`worker ${this.name} stops: it claims no more, and waits up to ${this.grace / 1000} s ` +
-        `for the ${this.#jobs.size} tasks that run`)
-    claiming.then(() => { isClaiming = false })
+    this.#claiming.then(() => { isClaiming = false })
     while (isClaiming && performance.now() < deadline) {
       await this.#claim(0, 0).catch(() => {}) // ends the long poll; repeated, since it may overtake it
-      await Promise.race([claiming, sleep(100)])
+      await Promise.race([this.#claiming, sleep(100)])
     }
-    await this.#until(() => this.#jobs.size === 0, deadline)
+    await this.host.until(() => this.#jobs.size === 0, deadline)
     for (const job of this.#jobs.values()) job.giveUp("stopping")
-    await this.#until(() => this.#jobs.size === 0, performance.now() + LAST_MOMENT_MS)
+    await this.host.until(() => this.#jobs.size === 0, performance.now() + LAST_MOMENT_MS)
     for (const { task } of this.#jobs.values()) {
       this.logger.warn(`task ${task.id} (${task.name}) is handed back unfinished`)
       this.#send(itemOf(task, `"release":true`))
     }
     this.#jobs.clear()
-    await this.#until(() => !this.#isSending, Math.max(deadline, performance.now() + LAST_MOMENT_MS))
+    await this.host.until(() => !this.#isSending, Math.max(deadline, performance.now() + LAST_MOMENT_MS))
+    this.end()
+  }
+
+  /** At once: what runs is not told any more. */
+  end() {
     this.#hasEnded = true
     clearTimeout(this.#heartbeatTimer)
-    this.transport.close()
   }
 }

@@ -11,7 +11,11 @@ import { ApiError, ServerUnreachable, apiError } from "./errors.js"
 import { milliseconds } from "./fields.js"
 
 const BUSY = new Set([502, 503, 504]) // worth another try
+const PERMANENT = new Set([400, 401, 403, 404, 405, 413, 422])
 const IDLE_MS = 30_000 // a connection that was not used for so long is closed before the server does
+
+/** Whether the server would refuse it again. */
+export const isPermanent = error => error instanceof ApiError && PERMANENT.has(error.status)
 
 /** Pauses that grow from `first` to `most` milliseconds, each somewhat random. */
 export class Backoff {

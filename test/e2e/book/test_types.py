@@ -306,7 +306,8 @@ class SdkTypesTest(unittest.TestCase):
         "Rewound", "RunResult", "Signalled", "StartAndStop", "Topic", "TrialEffect", "TrialVariable", "TrialWait", "Variable", "VariableChange", "Version", "WhereCounts", "Word", "Workflow",
         "WorkflowNames"}
 
-    BEGIN = 'import { Client, Worker, ApiError } from "abide"\nconst client = new Client()\n;'
+    BEGIN = ('import { Client, Worker, ApiError, workflow } from "abide"\nconst client = new Client()\n'
+             'const sum = workflow("sum", async (ctx, input: { a: number, b: number }) => input.a + input.b)\n;')
     WRONG = (
         ("await client.start('w', null, { tagz: ['x'] })", "'tagz'"),
         ("await client.start(7)", "not assignable"),
@@ -317,6 +318,22 @@ class SdkTypesTest(unittest.TestCase):
         ("await client.tokens.create('t', ['root'])", "not assignable"),
         ("(await client.show('r')).stauts", "'stauts'"),
         ("for await (const run of client.list()) run.result", "'result'"),
+        ("await client.start(sum)", "not assignable"),
+        ("await client.start(sum, { a: 1 })", "'b'"),
+        ("(await client.run(sum, { a: 1, b: 2 })).length", "'length'"),
+        ("(await (await client.start(sum, { a: 1, b: 2 })).result()).length", "'length'"),
+        ("(await client.start(sum, { a: 1, b: 2 })).stauts", "'stauts'"),
+        ("new Worker().workflow({ name: 'sum' })", "not assignable"),
+        ("workflow({ name: 'x', verion: '1' }, async () => 1)", "'verion'"),
+        ("workflow('x', async ctx => (await ctx.step('s', () => 1)).length)", "'length'"),
+        ("workflow('x', async ctx => ctx.step('s', () => 1, { retries: 1 }))", "'retries'"),
+        ("workflow('x', async ctx => ctx.child(sum, { a: 1 }))", "overload"),
+        ("workflow('x', async ctx => (await ctx.child(sum, { a: 1, b: 2 })).length)", "'length'"),
+        ("workflow('x', async ctx => (await ctx.all([ctx.sleep(1), ctx.child(sum, { a: 1, b: 2 })]))[1].length)",
+         "'length'"),
+        ("workflow('x', async ctx => (await ctx.signal<{ by: string }>('go')).of)", "'of'"),
+        ("workflow('x', async ctx => ctx.start(sum, { a: 1, b: 2 }).then)", "'then'"),
+        ("workflow('x', async ctx => { ctx.info.runId = 'y' })", "read-only"),
         ("new Worker({ queue: 'x' })", "'queue'"),
         ("new Worker().task('t', (input, context) => context.runid)", "'runid'"),
         ("try { await client.show('r') } catch (error) { if (error instanceof ApiError) error.kode }", "'kode'"))

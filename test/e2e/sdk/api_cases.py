@@ -125,7 +125,8 @@ class ApiTest:
                       self.use_server, self.use_handlers):
             group(call)
         call("close")
-        self.assertEqual(call.methods, call.called)  # nothing is left untested
+        made_of_others = {"handle", "wait"}
+        self.assertEqual(call.methods - made_of_others, call.called)  # nothing is left untested
         document = openapi.Document(self.server.get("/openapi.json").json)
         seen = {operation.id: set() for operation in document.operations}
         used = set()

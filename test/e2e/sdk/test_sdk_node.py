@@ -33,8 +33,10 @@ class NodeTest(SdkTest, ApiTest, unittest.TestCase):
     result_line = "{ receipt: 'r-7-1', by: 'Ada' }"
 
     def test_the_types_name_what_the_library_exports(self):
-        with open(os.path.join(SOURCE, "sdk", "node", "src", "index.d.ts"), encoding="utf-8") as file:
-            declared = set(re.findall(r"^export class (\w+)", file.read(), re.M))
+        declared = set()
+        for name in ("index.d.ts", "workflow.d.ts"):
+            with open(os.path.join(SOURCE, "sdk", "node", "src", name), encoding="utf-8") as file:
+                declared |= set(re.findall(r"^export (?:class|function) (\w+)", file.read(), re.M))
         program = "import * as abide from 'abide'; console.log(JSON.stringify(Object.keys(abide)))"
         done = subprocess.run(["node", "--input-type=module", "-e", program], cwd=self.folder,
                               capture_output=True, text=True, timeout=PATIENCE, check=True)

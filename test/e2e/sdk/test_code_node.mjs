@@ -1,0 +1,190 @@
+// Workflows as functions of JavaScript, on a real server: what each operation does, and what a run
+// survives. The conformance suite asks the same of every library; here is what is Node's own.
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import {
+  CancelledError, ChildError, Client, RunFailed, StepError, TaskError, TimeoutError, Worker, workflow,
+} from "../../../sdk/node/src/index.js"
+import { startServer, waitUntil } from "../support/server.mjs"
+
+const server = await startServer()
+const client = new Client({ server: server.url })
+const said = []
+const logger = Object.fromEntries(["debug", "info", "warn", "error"].map(level =>
+  [level, (message, error) => said.push({ level, message, error })]))
+let count = 0
+
+/** A worker that works until the test is over. */
+function working(t, options, ...definitions) {
+  const worker = new Worker({ server: server.url, logger, ...options })
+  worker.workflow(...definitions)
+  t.after(async () => {
+    worker.stop()
+    await worker.start()
+  })
+  return worker
+}
+
+/** A workflow of a name that no other test has, and a worker that has it. */
+function having(t, body, options = {}) {
+  const definition = workflow({ name: `flow-${++count}`, version: "1" }, body)
+  const worker = working(t, options, definition)
+  return { definition, worker }
+}
+
+async function resultOf(t, body, input, options) {
+  const { definition, worker } = having(t, body, options)
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  return client.run(definition, input)
+}
+
+const suspended = handle => waitUntil(async () => (await client.show(handle.id)).status === "suspended")
+
+test("steps, one after the other, and their results as JSON has them", async t => {
+  const done = []
+  const result = await resultOf(t, async (ctx, input) => {
+    const receipt = await ctx.step("charge", () => {
+      done.push("charge")
+      return { card: input.card, at: new Date(0), left: undefined }
+    })
+    const label = await ctx.step("ship", async () => {
+      done.push("ship")
+      return "label"
+    })
+    const nothing = await ctx.step("nothing", () => {})
+    return { receipt, label, nothing, isText: typeof receipt.at === "string" }
+  }, { card: 7 })
+  assert.deepEqual(result, {
+    receipt: { card: 7, at: "1970-01-01T00:00:00.000Z" }, label: "label", nothing: null, isText: true,
+  })
+  assert.deepEqual(done, ["charge", "ship"])
+})
+
+test("signals, timers, tasks and children, and all of them at once", async t => {
+  const child = workflow({ name: "plus-one", version: "1" }, async (ctx, n) => {
+    await ctx.sleep("1ms")
+    return n + 1
+  })
+  const { definition, worker } = having(t, async (ctx, input) => {
+    const approval = await ctx.signal("approval", { timeout: "24h" })
+    const all = await ctx.all([ctx.task("label", input), ctx.child(child, 41), ctx.step("here", () => 1), ctx.sleep(0.001)])
+    const plain = await Promise.all([ctx.task("label", 2), ctx.child("plus-one", 1)])
+    return { approval, all, plain }
+  })
+  worker.workflow(child).task("label", value => ({ labelled: value }))
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition, { a: 1 }, { tags: ["x"] })
+  assert.equal(run.tags[0], "x")
+  await suspended(run)
+  await run.signal("approval", { by: "Ada" })
+  assert.deepEqual(await run.result(), {
+    approval: { by: "Ada" }, all: [{ labelled: { a: 1 } }, 42, 1, null], plain: [{ labelled: 2 }, 2],
+  })
+})
+
+test("failures have classes, types, details and causes", async t => {
+  const child = workflow({ name: "failing-child", version: "1" }, async () => {
+    throw Object.assign(new RangeError("too far"), { details: { by: 3 } })
+  })
+  const { definition, worker } = having(t, async ctx => {
+    const found = []
+    const note = async promise => {
+      try {
+        await promise
+      } catch (error) {
+        found.push([error.constructor.name, error instanceof Error, error.type, error.message, error.details ?? null])
+      }
+    }
+    await note(ctx.step("bad", () => { throw new TypeError("no", { cause: new Error("why") }) }))
+    await note(ctx.task("bad", null, { retry: { attempts: 1 } }))
+    await note(ctx.child(child))
+    await note(ctx.signal("never", { timeout: "1ms" }))
+    await note(ctx.step("slow", () => new Promise(() => {}), { timeout: "5ms" }))
+    return found
+  })
+  worker.workflow(child).task("bad", () => { throw new TaskError("busy", { type: "Busy", details: [1] }) })
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  assert.deepEqual(await client.run(definition), [
+    [StepError.name, true, "TypeError", "no", null],
+    [TaskError.name, true, "Busy", "busy", [1]],
+    [ChildError.name, true, "RangeError", "too far", { by: 3 }],
+    [TimeoutError.name, true, "TimeoutError", 'timed out waiting for signal "never"', null],
+    [StepError.name, true, "TimeoutError", 'the step "slow" took longer than 5ms', null],
+  ])
+})
+
+test("what nobody catches fails the run as it was", async t => {
+  const failed = resultOf(t, async ctx => ctx.step("bad", () => { throw new RangeError("broken") }))
+  await assert.rejects(failed, error => error instanceof RunFailed && error.status === "failed" &&
+    error.error.type === "RangeError" && error.error.message === "broken")
+})
+
+test("a step is tried again, and not for errors that are not worth it", async t => {
+  const attempts = []
+  const result = await resultOf(t, async ctx => {
+    const third = await ctx.step("flaky", ({ attempt }) => {
+      attempts.push(attempt)
+      if (attempt < 3) throw new Error("not yet")
+      return attempt
+    }, { retry: { attempts: 5, delay: "1ms" } })
+    const types = []
+    for (const name of ["SyntaxError", "NonRetryableError"])
+      await ctx.step(name, ({ attempt }) => {
+        attempts.push(name)
+        throw Object.assign(new Error(`attempt ${attempt}`), { name, retryable: name === "SyntaxError" })
+      }, { retry: { attempts: 5, delay: "1ms", nonRetryable: ["SyntaxError"] } }).catch(error => types.push(error.type))
+    return [third, types]
+  })
+  assert.deepEqual(result, [3, ["SyntaxError", "NonRetryableError"]])
+  assert.deepEqual(attempts, [1, 2, 3, "SyntaxError", "NonRetryableError"])
+})
+
+test("a run that is cancelled cleans up", async t => {
+  const done = []
+  const { definition, worker } = having(t, async ctx => {
+    try {
+      await ctx.signal("never")
+    } catch (error) {
+      done.push(error instanceof CancelledError, ctx.aborted.aborted)
+      await ctx.step("clean", () => done.push("clean"))
+      throw error
+    }
+  })
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition)
+  await suspended(run)
+  assert.equal(await run.cancel(), true)
+  await assert.rejects(run.result(), error => error.status === "cancelled")
+  assert.deepEqual(done, [true, true, "clean"])
+})
+
+test("a worker that has nothing in memory replays, and repeats nothing", async t => {
+  const done = []
+  const seen = []
+  const { definition, worker } = having(t, async ctx => {
+    const first = await ctx.step("one", () => done.push("one"))
+    const made = [ctx.now().getTime(), ctx.random(), ctx.uuid(), ctx.start("plus-one", 1)]
+    ctx.log.info("before")
+    const winner = await ctx.race([ctx.signal("a"), ctx.sleep("1ms").then(() => "slept")])
+    await ctx.signal("go")
+    ctx.log.info("after")
+    const second = await ctx.step("two", () => done.push("two"))
+    seen.push(made)
+    return [first, winner, second, made]
+  }, { maxRunsInMemory: 0 })
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition)
+  await waitUntil(async () => (await client.show(run.id)).waits.some(wait => wait.name === "go"))
+  await run.signal("go")
+  const [first, winner, second, made] = await run.result()
+  assert.deepEqual([first, winner, second, done], [1, "slept", 2, ["one", "two"]])
+  assert.deepEqual(seen, [made])
+  assert.equal(worker.stats().workflows.inMemory, 0)
+  const lines = said.filter(({ message }) => message.includes(run.id) && /before|after/.test(message))
+  assert.equal(lines.length, 2)
+})
