@@ -19,7 +19,7 @@ export class Commits {
   #isPlanned = false
 
   constructor(host) {
-    this.host = host // transport, link, counts
+    this.host = host // transport, link, clock, counts
     this.isClosed = false
   }
 
@@ -62,6 +62,7 @@ export class Commits {
       try {
         const { turns } = await transport.call("POST", "/v1/turns/commit", { text, retryFor: 0 })
         link.up()
+        this.host.clock.learn(turns[0].now)
         return turns.forEach((verdict, index) => batch[index].told(verdict))
       } catch (error) {
         if (error instanceof ApiError && PERMANENT.has(error.status)) return this.#deliverApart(batch, error)
