@@ -30,6 +30,12 @@ static void call_free(ClientCall *call) {
     mem_free(call);
 }
 
+void clients_init(Clients *clients, Sim *sim, int to_start) {
+    *clients = (Clients){.sim = sim, .to_start = to_start};
+    list_init(&clients->calls);
+    list_init(&clients->claims);
+}
+
 static void call_done(Request *request) {
     ClientCall *call = container_of(request, ClientCall, request);
     Clients *clients = call->clients;
@@ -39,6 +45,10 @@ static void call_done(Request *request) {
         printf("%lld call %s of %s %s answered %s\n", (long long)sim->now_ms,
                op_kind_name(request->op.kind), call->run_id, call->text,
                status_name(request->op.out.status));
+    if (call->answered != NULL) {
+        call->answered(call);
+        return;
+    }
     if (must_ask_again(&request->op, sim)) {
         call->retry_at_ms = sim->now_ms + 100 + (int64_t)sim_random(sim, 3000);
         list_append(&clients->calls, &call->link);
@@ -233,9 +243,8 @@ void clients_act(Clients *clients) {
     if (sim_chance(sim, 1)) call_removal(clients);
 }
 
-bool clients_send(Clients *clients) {
-    Sim *sim = clients->sim;
-    LIST_EACH_SAFE (link, after, &clients->calls) {
+static bool send_one(Sim *sim, List *calls) {
+    LIST_EACH_SAFE (link, after, calls) {
         ClientCall *call = container_of(link, ClientCall, link);
         if (call->retry_at_ms > sim->now_ms) continue;
         SimNode *node = &sim->nodes[sim_random(sim, (uint64_t)sim->options.node_count)];
@@ -251,11 +260,20 @@ bool clients_send(Clients *clients) {
     return false;
 }
 
-void clients_free(Clients *clients) {
-    LIST_EACH_SAFE (link, after, &clients->calls) {
+bool clients_send(Clients *clients) {
+    return send_one(clients->sim, &clients->calls) || send_one(clients->sim, &clients->claims);
+}
+
+static void free_calls(List *calls) {
+    LIST_EACH_SAFE (link, after, calls) {
         list_remove(link);
         call_free(container_of(link, ClientCall, link));
     }
+}
+
+void clients_free(Clients *clients) {
+    free_calls(&clients->calls);
+    free_calls(&clients->claims);
 }
 
 void clients_resume_all(Clients *clients) {

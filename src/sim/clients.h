@@ -10,13 +10,15 @@ typedef struct ClientCall {
     char id[48];   // event id
     Arena arena;   // of what else it says
     int64_t retry_at_ms;
-    bool is_waiting; // with a node
+    bool is_waiting;                           // with a node
+    void (*answered)(struct ClientCall *call); // takes the call; NULL = as calls of clients are
     List link;
 } ClientCall;
 
 typedef struct Clients {
     Sim *sim;
-    List calls; // to be sent (again)
+    List calls;  // to be sent (again)
+    List claims; // likewise: those of workers outside, which ask for ever
     int started, sent;
     int to_start;
 } Clients;
@@ -27,6 +29,9 @@ ClientCall *clients_call(Clients *clients, OpKind kind);
 void clients_act(Clients *clients);
 // Sends one call that is due to some node; true when there was one.
 bool clients_send(Clients *clients);
+void clients_init(Clients *clients, Sim *sim, int to_start);
+// outside.c: a worker that is no node begins to ask for tasks.
+void outside_begin(Clients *clients);
 // schedules.c: makes them, handles them now and then, stops them; fills in the making of one whose
 // name is in the call, of that sort.
 void schedules_fill(ClientCall *call, int number);

@@ -31,6 +31,12 @@ static const SimFlow flows[] = {
      "for (let i = 1; i <= 4; i++) total += await Task.run('double', i, {retry: {attempts: 40}})\n"
      "return total\n",
      "20"},
+    {"flow_away",
+     "let total = 0\n"
+     "for (let i = 1; i <= 4; i++)\n"
+     "  total += await Task.run('away', i, {retry: {attempts: 60, maxDelay: '3s'}})\n"
+     "return total\n",
+     "20"},
     {"flow_fan",
      "const results = await Task.all([1, 2, 3, 4, 5, 6, 7, 8].map(i =>\n"
      "  Task.run('double', i, {retry: {attempts: 40, delay: '1s'}})))\n"

@@ -40,7 +40,7 @@ static int draw(Writer *w, int below) { return (int)sim_random(w->sim, (uint64_t
 
 static void one_task(Writer *w) {
     int n = draw(w, 100);
-    SOURCE("Task.run('double', %d, R)", n);
+    SOURCE("Task.run('%s', %d, R)", draw(w, 2) == 0 ? "away" : "double", n);
     VALUE("%d", 2 * n);
 }
 

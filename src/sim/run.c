@@ -9,6 +9,7 @@
 //
 // Not here: what workflows do (workload.c), what clients ask for (clients.c), what is checked
 // (ledger.c).
+#include "base/array.h"
 #include "base/memory.h"
 #include "engine/definitions/start.h"
 #include "engine/runners/filter.h"
@@ -57,10 +58,12 @@ void sim_advance(Sim *sim, const Clients *clients) {
         int64_t at = node_next_wake_ms(&sim->nodes[i]);
         if (at < next) next = at;
     }
-    LIST_EACH (link, &clients->calls) {
-        int64_t at = container_of(link, ClientCall, link)->retry_at_ms;
-        if (at < next) next = at;
-    }
+    const List *const lists[] = {&clients->calls, &clients->claims};
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        LIST_EACH (link, lists[i]) {
+            int64_t at = container_of(link, ClientCall, link)->retry_at_ms;
+            if (at < next) next = at;
+        }
     sim->now_ms = next > sim->now_ms ? next : sim->now_ms + 1;
 }
 
@@ -169,8 +172,9 @@ bool sim_run(const SimOptions *options, char ret_failure[512], SimCounts *counts
     sim_flows_define(sim);
     sim_workflows_define(sim);
     for (int i = 0; i < options->node_count; i++) node_init(sim, &sim->nodes[i], i);
-    Clients clients = {.sim = sim, .to_start = options->run_count};
-    list_init(&clients.calls);
+    Clients clients;
+    clients_init(&clients, sim, options->run_count);
+    outside_begin(&clients);
     schedules_begin(&clients);
     safety_phase(sim, &clients);
     if (!sim_has_failed(sim)) liveness_phase(sim, &clients);

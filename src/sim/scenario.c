@@ -28,6 +28,7 @@ typedef struct Scenario {
     const char *input;
     Action actions[ACTIONS_MAX];
     RunState end;
+    bool has_outside; // a worker that is no node
 } Scenario;
 
 static const Scenario scenarios[] = {
@@ -85,6 +86,10 @@ static const Scenario scenarios[] = {
                  {9000, OP_PUBLISH, "\"b\""}},
      .end = RUN_COMPLETED},
     {.name = "flow: tasks in a row", .workflow = "flow_chain", .end = RUN_COMPLETED},
+    {.name = "flow: tasks of a worker outside",
+     .workflow = "flow_away",
+     .end = RUN_COMPLETED,
+     .has_outside = true},
     {.name = "flow: tasks side by side", .workflow = "flow_fan", .end = RUN_COMPLETED},
     {.name = "flow: timers side by side", .workflow = "flow_sleep", .end = RUN_COMPLETED},
     {.name = "flow: a race", .workflow = "flow_race", .end = RUN_COMPLETED},
@@ -209,8 +214,9 @@ static bool is_over(Sim *sim, int64_t *ret_state) {
 
 static void play(Sim *sim, const Scenario *scenario) {
     SimNode *node = &sim->nodes[0];
-    Clients clients = {.sim = sim};
-    list_init(&clients.calls);
+    Clients clients;
+    clients_init(&clients, sim, 0);
+    if (scenario->has_outside) outside_begin(&clients);
     add_calls(&clients, scenario);
     int64_t state = 0;
     int rounds = 0;

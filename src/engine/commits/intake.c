@@ -17,6 +17,7 @@ void intake_init(Intake *self) {
 void intake_done(Intake *self) {
     ASSERT(!intake_is_waited_for(self));
     for (Execution *execution; (execution = intake_take_result(self)) != NULL;) {
+        ASSERT(execution->report == NULL);
         if (execution->cause != NULL) execution_free(execution->cause); // they wait together
         execution_free(execution);
     }
@@ -68,12 +69,22 @@ void intake_add_result(Intake *self, Execution *execution, IntakeEnd end) {
     self->result_count += intake_places(execution);
 }
 
+static Execution *take_result(Intake *self, Execution *execution) {
+    list_remove(&execution->link);
+    self->result_count -= intake_places(execution);
+    return execution;
+}
+
 Execution *intake_take_result(Intake *self) {
     List *node = list_first(&self->results);
     ASSERT((node == NULL) == (self->result_count == 0));
-    if (node == NULL) return NULL;
-    list_remove(node);
-    Execution *execution = container_of(node, Execution, link);
-    self->result_count -= intake_places(execution);
-    return execution;
+    return node != NULL ? take_result(self, container_of(node, Execution, link)) : NULL;
+}
+
+Execution *intake_take_foreseen_report(Intake *self) {
+    LIST_EACH (node, &self->results) {
+        Execution *execution = container_of(node, Execution, link);
+        if (execution->report != NULL) return take_result(self, execution);
+    }
+    return NULL;
 }

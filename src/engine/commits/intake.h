@@ -29,10 +29,12 @@ Request *intake_take_report(Intake *self);  // NULL = there is none
 Request *intake_take_either(Intake *self);  // NULL = there is neither
 // How many operations it takes to commit it: a turn that was foreseen brings its cause along.
 static inline size_t intake_places(const Execution *execution) {
-    return execution->cause != NULL ? 2 : 1;
+    return execution->foreseen_seq != 0 ? 2 : 1;
 }
 void intake_add_result(Intake *self, Execution *execution, IntakeEnd end);
 Execution *intake_take_result(Intake *self); // NULL = there is none
+// The first one that was foreseen from a worker's report; NULL = there is none.
+Execution *intake_take_foreseen_report(Intake *self);
 // Somebody outside waits for an answer.
 static inline bool intake_is_waited_for(const Intake *self) {
     return self->request_count > 0 || self->report_count > 0;

@@ -57,6 +57,14 @@ static void apply_own(Coordinator *c, const Commit *commit, const Op *op) {
     }
 }
 
+// A worker outside has them now.
+static void note_handed_out(Coordinator *c, const Op *op) {
+    for (size_t i = 0; i < op->out.claim_tasks.task_count; i++) {
+        const TaskRow *task = &op->out.claim_tasks.tasks[i];
+        if (residents_get(&c->residents, task->run) != NULL) handed_note(&c->handed, task);
+    }
+}
+
 static void apply_request(Coordinator *c, Request *request) {
     const Op *op = &request->op;
     if (op->out.status == OK && op->kind == OP_CANCEL)
@@ -68,6 +76,7 @@ static void apply_request(Coordinator *c, Request *request) {
     else if (op->out.status == OK && op->kind == OP_MOVE)
         world_tell(c->setup.world, ENGINE_LOG_GREW, op->in.move.run_id, STR_NULL, STR_NULL);
     else if (idle_is_note(op->kind)) idle_apply(&c->idle, op);
+    else if (op->out.status == OK && op->kind == OP_CLAIM_TASKS) note_handed_out(c, op);
     request_finish(request);
 }
 

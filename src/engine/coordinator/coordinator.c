@@ -65,6 +65,7 @@ static void init_parts(Coordinator *c) {
     notices_init(&c->notices, setup);
     idle_init(&c->idle, setup, &(IdleParts){&c->residents, &c->modules, &c->notices});
     tasks_init(&c->tasks, setup, &c->executions, &c->intake);
+    handed_init(&c->handed);
     due_clock_init(&c->due, setup);
     own_work_init(&c->own, setup, &(OwnWorkParts){&c->due, &c->idle, &c->tasks, &c->residents});
     awaits_init(&c->awaits, setup->store);
@@ -105,11 +106,15 @@ static void refuse_closed(Request *request) {
 
 void coordinator_free(Coordinator *c) {
     while (c->outcomes.failed_count > 0) abandon(c, outcomes_take_first(&c->outcomes));
+    Diag diag;
+    Status status = diag_set(&diag, ERR_CLOSED, "CLOSED", "the engine is shutting down");
+    foresee_refuse_reports(c, status, &diag);
     for (Request *request; (request = intake_take_either(&c->intake)) != NULL;)
         refuse_closed(request);
     awaits_close(&c->awaits);
     awaits_done(&c->awaits);
     due_clock_done(&c->due);
+    handed_done(&c->handed);
     tasks_done(&c->tasks);
     idle_done(&c->idle);
     loading_done(&c->loading);
@@ -153,7 +158,7 @@ void coordinator_trace_children(Coordinator *c) { c->is_traced = c->tasks.is_tra
 
 void coordinator_submit(Coordinator *c, Request *request) {
     if (c->is_stopping) refuse_closed(request);
-    else intake_add_request(&c->intake, request, INTAKE_BACK);
+    else if (!foresee_report(c, request)) intake_add_request(&c->intake, request, INTAKE_BACK);
 }
 
 void coordinator_executed(Coordinator *c, Execution *execution) {

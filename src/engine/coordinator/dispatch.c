@@ -209,7 +209,7 @@ static bool go_on(Coordinator *c, Execution *execution) {
 void dispatch_came_back(Coordinator *c, Execution *execution) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_EXECUTING); // [coordinator-3]
-    if (execution->cause != NULL && !foresee_came_back(c, execution, run)) return;
+    if (execution->foreseen_seq != 0 && !foresee_came_back(c, execution, run)) return;
     const TurnOutput *output = &execution->output;
     bool is_cut_short =
         output->is_preempted &&

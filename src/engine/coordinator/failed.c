@@ -78,8 +78,15 @@ static bool status_is_lasting(Status status) {
 // Takes the requests out of a failed commit and tells their owners.
 static void refuse_requests(Coordinator *c, Commit *commit, Status status, const Diag *diag) {
     size_t kept = 0;
+    bool is_cause_gone = false;
     for (size_t i = 0; i < commit->items.count; i++) {
         CommitItem item = commit->items.data[i];
+        bool is_foreseen = item.execution != NULL && item.execution->foreseen_seq != 0;
+        if (is_foreseen && is_cause_gone) { // [foresee-2] of foresee.c
+            foresee_drop(c, item.execution, INTAKE_BACK);
+            continue;
+        }
+        is_cause_gone = item.request != NULL;
         if (item.request != NULL) {
             idle_forget_request(&c->idle, item.op);
             request_answer(item.request, status, diag);
@@ -94,6 +101,7 @@ static void refuse_requests(Coordinator *c, Commit *commit, Status status, const
 
 // [failed-2] Of those that wait for a place.
 static void refuse_queue(Coordinator *c, Status status, const Diag *diag) {
+    foresee_refuse_reports(c, status, diag);
     for (Request *request; (request = intake_take_either(&c->intake)) != NULL;)
         request_answer(request, status, diag);
 }
@@ -178,8 +186,8 @@ static void take_apart(Coordinator *c, Commit *commit) {
         if (item->request != NULL) {
             idle_undo(&c->idle, item->op);
             intake_add_request(&c->intake, item->request, end);
-        } else if (item->execution != NULL && item->execution->cause != NULL) {
-            (void)foresee_drop(c, item->execution); // the task has a place of its own
+        } else if (item->execution != NULL && item->execution->foreseen_seq != 0) {
+            foresee_drop(c, item->execution, end); // its cause has a place of its own
         } else if (item->execution != NULL) {
             intake_add_result(&c->intake, item->execution, end);
         } else {

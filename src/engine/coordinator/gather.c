@@ -48,7 +48,7 @@ static void add_leases(Coordinator *c, Commit *commit) {
 static void add_result(Coordinator *c, Commit *commit, Execution *execution) {
     if (execution->kind == EXECUTE_TASK) {
         tasks_fill_result(execution, commit);
-    } else if (execution->cause != NULL) {
+    } else if (execution->foreseen_seq != 0) {
         foresee_fill(c, execution, commit);
     } else {
         Op *op = commit_add_result(commit, OP_COMMIT_TURN, execution);
@@ -66,7 +66,10 @@ static void add_results(Coordinator *c, Commit *commit, size_t count) {
             intake_add_result(&c->intake, execution, INTAKE_FRONT);
             return;
         }
-        if (is_too_large) execution = foresee_drop(c, execution); // or it might never fit
+        if (is_too_large) { // it might never fit: what caused it goes alone
+            foresee_drop(c, execution, INTAKE_FRONT);
+            continue;
+        }
         left -= intake_places(execution);
         add_result(c, commit, execution);
     }

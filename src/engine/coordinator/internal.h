@@ -16,6 +16,7 @@
 #include "engine/residents/resident.h"
 #include "engine/runners/flow.h"
 #include "engine/work/due_clock.h"
+#include "engine/work/handed.h"
 #include "engine/work/own_work.h"
 #include "engine/work/tasks.h"
 #include "engine/world/awaits.h"
@@ -41,6 +42,7 @@ struct Coordinator {
     Notices notices;
     Idle idle;
     Tasks tasks;
+    Handed handed;
     DueClock due;
     OwnWork own;
     Awaits awaits;
@@ -92,10 +94,14 @@ Execution *dispatch_begin(Coordinator *c, ResidentRun *run);
 // The task came back with a result: if that is all its run waits for, and the run is in memory, the
 // run goes on at once and the result is committed with that turn. False = it is to be committed.
 bool foresee_turn(Coordinator *c, Execution *task);
+// The same for a worker's report of a result.
+bool foresee_report(Coordinator *c, Request *report);
 // The turn came back. False = it does not count, and was dropped; the result is committed alone.
 bool foresee_came_back(Coordinator *c, Execution *turn, const ResidentRun *run);
-// Drops a turn; answers the task, whose result is yet to be committed.
-Execution *foresee_drop(Coordinator *c, Execution *turn);
+// Drops a turn. What it was foreseen from, if that has no place in a batch, waits for one.
+void foresee_drop(Coordinator *c, Execution *turn, IntakeEnd end);
+// Drops the turns that wait for a place together with a report, and answers the workers.
+void foresee_refuse_reports(Coordinator *c, Status status, const Diag *diag);
 // What was foreseen of the run did not come to pass.
 void foresee_forget(Coordinator *c, ResidentRun *run);
 // Adds the two operations of such a turn.

@@ -215,8 +215,8 @@ void turns_refused(Coordinator *c, Execution *execution, Status status, const Di
 void turns_apply(Coordinator *c, Execution *execution, const Op *op) {
     ResidentRun *run = residents_get(&c->residents, execution->run);
     ASSERT(run != NULL && run->phase == PHASE_COMMITTING);
-    bool is_foreseen = execution->cause != NULL;
-    execution->cause = NULL; // its own operation has been answered
+    bool is_foreseen = execution->foreseen_seq != 0;
+    execution->foreseen_seq = 0; // it has come to pass, or has not
     switch (op->out.status) {
     case OK:
         if (is_foreseen)

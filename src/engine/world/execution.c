@@ -71,8 +71,9 @@ void executions_put(Executions *self, Execution *execution) {
     execution->output.retry = (RetryPolicy){0};
     execution->is_repaired = execution->is_undone = execution->is_reloaded = false;
     execution->is_attempt = false;
-    execution->cause = NULL;
     execution->foreseen_seq = 0;
+    execution->cause = NULL;
+    execution->report = NULL;
     execution->woken_ns = execution->began_ns = execution->took_ns = 0;
     list_append(&self->spare, &execution->link);
 }

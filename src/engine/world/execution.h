@@ -8,6 +8,7 @@
 #include "base/containers/heap.h"
 #include "base/containers/list.h"
 #include "engine/runners/native.h"
+#include "engine/world/request.h"
 #include "engine/world/world.h"
 
 typedef enum ExecutionKind { EXECUTE_RUN, EXECUTE_TASK } ExecutionKind;
@@ -30,15 +31,17 @@ typedef struct Execution {
     Runner *runner;
     RunView view;
     TurnOutput output;
-    bool is_repaired;        // its output was replaced because the store refused the first one
-    bool is_reloaded;        // the run had to be brought back for it: its commit says so
-    bool is_attempt;         // nothing was executed yet: see TurnCommit
-    struct Execution *cause; // the task whose result it was executed for before that is committed;
-                             // NULL = the run was woken before (coordinator/foresee.c)
-    int64_t foreseen_seq;    // see TurnCommit
-    int64_t slice_count;     // preemptions so far
-    bool is_undone;          // set by the world: it was given back without having been performed
-    bool is_remote;          // another process executes it (RUN_CODE)
+    bool is_repaired;     // its output was replaced because the store refused the first one
+    bool is_reloaded;     // the run had to be brought back for it: its commit says so
+    bool is_attempt;      // nothing was executed yet: see TurnCommit
+    int64_t foreseen_seq; // see TurnCommit; 0 = the run was woken before (coordinator/foresee.c)
+    struct Execution
+        *cause;          // of a foreseen turn, until both have a place in a batch: the task that
+                         // came back with the result, or
+    Request *report;     // what a worker said of it
+    int64_t slice_count; // preemptions so far
+    bool is_undone;      // set by the world: it was given back without having been performed
+    bool is_remote;      // another process executes it (RUN_CODE)
     // Who executed it is told once, on the coordinator's thread; NULL = nobody wants to know.
     void (*tell)(void *context, const TurnVerdict *verdict);
     void *tell_context;
