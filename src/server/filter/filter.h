@@ -9,6 +9,8 @@
 //        or checked here.
 #pragma once
 #include "api/engine.h"
+#include "base/containers/map.h"
+#include "engine/definitions/modules.h"
 #include "engine/where/where.h"
 #include "json/write.h"
 #include "store/reads.h"
@@ -19,12 +21,16 @@ enum {
     FILTER_VALUES_MAX = 32, // of one term
     FILTER_RUNS_MAX = 4000, // looked at for one request
     FILTER_READS_MAX = 400, // of errors and states, for one request
-    FILTER_COMPLETIONS_MAX = 50
+    FILTER_COMPLETIONS_MAX = 50,
+    FILTER_VERSION_SIZE_MIN = 6, // of the beginning of a version
+    FILTER_LINES_KEPT = 256,     // in memory, for one request
+    FILTER_NO_LINE = -1          // a run that does not stand anywhere
 };
 
 typedef enum FilterField {
     FILTER_STATUS,
     FILTER_WORKFLOW,
+    FILTER_VERSION,
     FILTER_ID,
     FILTER_TAG,
     FILTER_PARENT,
@@ -35,6 +41,7 @@ typedef enum FilterField {
     FILTER_CREATED,
     FILTER_PRIORITY,
     FILTER_ATTEMPT,
+    FILTER_LINE,
     FILTER_STATE, // with a key
     FILTER_ERROR,
     FILTER_WHERE, // one value: an expression
@@ -61,7 +68,7 @@ typedef struct FilterTerm {
     Str *values; // one or more; of FILTER_STATE valid JSON
     size_t count;
     uint32_t states; // FILTER_STATUS: bits (1 << RunState)
-    int64_t number;  // durations and instants in ms, priorities, attempts
+    int64_t number;  // durations and instants in ms, priorities, attempts, lines
     bool is_pushed;  // filter_push gave it to the store
 } FilterTerm;
 
@@ -131,13 +138,39 @@ typedef struct FilterFound {
 MUST_CHECK Status filter_search(FilterSearch *search, Arena *arena, FilterFound *ret_found,
                                 Diag *diag);
 
+// ---- versions.c ----
+
+typedef struct FilterLine { // where runs of a definition stand that have this place
+    int64_t definition, place, line;
+} FilterLine;
+
+typedef struct FilterVersions { // what was found out for one request
+    Store *store;
+    Modules modules;
+    Map by_definition; // definition -> Str, its version
+    Arena arena;
+    int64_t read_count;
+    FilterLine lines[FILTER_LINES_KEPT];
+} FilterVersions;
+
+void filter_versions_init(FilterVersions *self, abide_engine *engine);
+void filter_versions_done(FilterVersions *self);
+// Null: the run has none.
+MUST_CHECK Status filter_find_version(FilterVersions *self, const RunRow *run, Str *ret_version,
+                                      Diag *diag);
+// The line at which the innermost function waits, of a failed run at which its last turn began;
+// 0 = it had not come to an await; FILTER_NO_LINE.
+MUST_CHECK Status filter_find_line(FilterVersions *self, const RunRow *run, int64_t *ret_line,
+                                   Diag *diag);
+
 // ---- match.c ----
 
 typedef struct FilterLook { // what is needed to check runs one by one
     abide_engine *engine;
     int64_t now_ms;
-    int64_t read_count; // questions to the store so far
+    int64_t read_count; // questions to the store so far, without those of `versions`
     Arena scratch;      // of one run
+    FilterVersions versions;
 } FilterLook;
 
 // Gives the store what it has an index or a condition for, and marks those terms. Only conditions

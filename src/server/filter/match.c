@@ -100,6 +100,8 @@ static bool push_term(FilterTerm *term, Arena *arena, int64_t now_ms, RunFilter 
     if (term->field == FILTER_ERROR)
         narrow_states(runs, 1u << RUN_FAILED | 1u << RUN_CANCELLED | 1u << RUN_PAUSED);
     if (term->field == FILTER_WAITING) narrow_states(runs, 1u << RUN_SUSPENDED);
+    if (term->field == FILTER_LINE)
+        narrow_states(runs, 1u << RUN_SUSPENDED | 1u << RUN_PAUSED | 1u << RUN_FAILED);
     if (term->comparison == FILTER_IS) return push_equal(arena, term, runs);
     return push_compared(term, now_ms, runs);
 }
@@ -261,6 +263,27 @@ static Status parent_fits(FilterLook *look, const FilterTerm *term, const RunRow
     return OK;
 }
 
+static Status version_fits(FilterLook *look, const FilterTerm *term, const RunRow *run,
+                           bool *ret_is_match, Diag *diag) {
+    Str version;
+    *ret_is_match = false;
+    TRY(filter_find_version(&look->versions, run, &version, diag));
+    for (size_t i = 0; i < term->count && !*ret_is_match; i++) {
+        Str wanted = term->values[i];
+        bool is_part = wanted.len >= FILTER_VERSION_SIZE_MIN && str_starts_with(version, wanted);
+        *ret_is_match = is_part || (!str_is_null(version) && str_equal(version, wanted));
+    }
+    return OK;
+}
+
+static Status line_fits(FilterLook *look, const FilterTerm *term, const RunRow *run,
+                        bool *ret_is_match, Diag *diag) {
+    int64_t line;
+    TRY(filter_find_line(&look->versions, run, &line, diag));
+    *ret_is_match = line != FILTER_NO_LINE && number_fits(term, line);
+    return OK;
+}
+
 // ---- one run ----
 
 static bool row_fits(FilterLook *look, const FilterTerm *term, const RunRow *run) {
@@ -289,13 +312,16 @@ static Status term_fits(FilterLook *look, const FilterTerm *term, const RunRow *
     case FILTER_ERROR: return error_fits(look, term, run, ret_is_match, diag);
     case FILTER_STATE: return state_fits(look, term, run, ret_is_match, diag);
     case FILTER_PARENT: return parent_fits(look, term, run, ret_is_match, diag);
+    case FILTER_VERSION: return version_fits(look, term, run, ret_is_match, diag);
+    case FILTER_LINE: return line_fits(look, term, run, ret_is_match, diag);
     default: *ret_is_match = row_fits(look, term, run); return OK;
     }
 }
 
 static bool is_read(const FilterTerm *term) {
     return term->field == FILTER_ERROR || term->field == FILTER_STATE ||
-           term->field == FILTER_PARENT;
+           term->field == FILTER_PARENT || term->field == FILTER_VERSION ||
+           term->field == FILTER_LINE;
 }
 
 Status filter_match(FilterLook *look, const Filter *filter, const RunRow *run, bool *ret_is_match,

@@ -30,6 +30,8 @@ static const FieldInfo infos[FILTER_FIELD_COUNT] = {
     [FILTER_STATUS] = {"status", "state of the run", CAN_BE, "status:failed,paused"},
     [FILTER_WORKFLOW] = {"workflow", "name of the workflow", CAN_BE | CAN_CONTAIN,
                          "workflow:order"},
+    [FILTER_VERSION] = {"version", "version of its workflow, or its first characters", CAN_BE,
+                        "version:898154"},
     [FILTER_ID] = {"id", "id of the run", CAN_BE | CAN_CONTAIN, "id~order"},
     [FILTER_TAG] = {"tag", "one of its tags", CAN_BE | CAN_CONTAIN, "tag:eu"},
     [FILTER_PARENT] = {"parent", "id of the run that started it", CAN_BE, "parent:order-1"},
@@ -41,6 +43,8 @@ static const FieldInfo infos[FILTER_FIELD_COUNT] = {
     [FILTER_CREATED] = {"created", "when it was created", CAN_COMPARE, "created>2026-11-16"},
     [FILTER_PRIORITY] = {"priority", "priority", CAN_BE | CAN_COMPARE, "priority>0"},
     [FILTER_ATTEMPT] = {"attempt", "attempt of the run", CAN_BE | CAN_COMPARE, "attempt>1"},
+    [FILTER_LINE] = {"line", "line of the script at which it waits", CAN_BE | CAN_COMPARE,
+                     "line:17"},
     [FILTER_STATE] = {"state.", "value that its script has set", CAN_BE, "state.customer=42"},
     [FILTER_ERROR] = {"error", "why it failed or is paused", CAN_BE | CAN_CONTAIN, "error~timeout"},
     [FILTER_WHERE] = {"where(", "an expression is true where it waits", CAN_BE,
@@ -197,6 +201,7 @@ static Status check_value(Reader *reader, FilterTerm *term, size_t from, Str val
                      STR_ARG(value));
     case FILTER_CREATED: return read_moment(reader, term, from, value);
     case FILTER_PRIORITY:
+    case FILTER_LINE:
     case FILTER_ATTEMPT: return read_whole_number(reader, term, from, value);
     default: return OK;
     }
@@ -227,7 +232,9 @@ static Status read_value(Reader *reader, FilterTerm *term) {
 static Status read_values(Reader *reader, FilterTerm *term) {
     size_t from = reader->at;
     bool is_list = term->comparison == FILTER_IS || term->comparison == FILTER_HAS;
-    bool is_one = !is_list || term->field == FILTER_PRIORITY || term->field == FILTER_ATTEMPT;
+    bool is_number = term->field == FILTER_PRIORITY || term->field == FILTER_ATTEMPT ||
+                     term->field == FILTER_LINE;
+    bool is_one = !is_list || is_number;
     term->values = ARENA_ARRAY(reader->arena, Str, FILTER_VALUES_MAX);
     do {
         if (term->count == FILTER_VALUES_MAX)

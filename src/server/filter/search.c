@@ -26,7 +26,7 @@ typedef struct Searching {
 static bool is_spent(const Searching *searching) {
     size_t size_max = searching->search->runs.size_max;
     return searching->found->looked_at >= FILTER_RUNS_MAX ||
-           searching->look.read_count >= FILTER_READS_MAX ||
+           searching->look.read_count + searching->look.versions.read_count >= FILTER_READS_MAX ||
            (size_max > 0 && searching->arena->used_size - searching->start_size > size_max);
 }
 
@@ -133,8 +133,10 @@ Status filter_search(FilterSearch *search, Arena *arena, FilterFound *ret_found,
                            .limit = search->runs.limit,
                            .start_size = arena->used_size};
     arena_init(&searching.look.scratch);
+    filter_versions_init(&searching.look.versions, search->engine);
     Status status = str_is_null(expression) ? look_on(&searching, diag)
                                             : search_where(&searching, expression, diag);
+    filter_versions_done(&searching.look.versions);
     arena_done(&searching.look.scratch);
     return status;
 }

@@ -23,7 +23,7 @@ class FilterTest(ServerTest):
     def setUpClass(cls):
         super().setUpClass()
         server = cls.server
-        server.deploy("order", ORDER)
+        cls.version = server.deploy("order", ORDER)["version"]
         server.deploy("parent", 'return await Workflow.run("order", { customer: 9 }, { id: "child" })')
         server.deploy("sleepy", 'await Timer.delay("24h")')
         for number, (customer, tag) in enumerate(((42, "eu"), (7, "us"), ("42", "a, b")), 1):
@@ -63,6 +63,15 @@ class FilterTest(ServerTest):
             "tag:us,eu status:suspended": ["order-2", "order-1"],
             "parent:mother": ["child"],
             "-parent:mother workflow:order tag:us": ["order-2"],
+            "line:4": ["child", "order-3", "order-2", "order-1"],
+            "line:4 status:paused": ["order-3"],
+            "line:0": ["order-4"],
+            "line>=1 line<4": ["dozing", "mother"],
+            "-line:4 workflow:order": ["order-4"],
+            "version:" + self.version[:6]: ["child", "order-4", "order-3", "order-2", "order-1"],
+            "version:none," + self.version + " tag:us": ["order-2"],
+            "version:" + self.version[:5]: [],
+            "-version:" + self.version: ["later", "dozing", "mother"],
             "waiting:approval": ["child", "order-2", "order-1"],
             "waiting~APP tag:us": ["order-2"],
             "waiting:order": ["mother"],
@@ -122,7 +131,7 @@ class FilterTest(ServerTest):
         read = self.server.get("/v1/filter?q=state.k=1%20nope:1").json
         self.assertEqual((read["ok"], read["terms"][0]["field"], read["error"]["at"], read["error"]["length"]),
                          (False, "state.k", 10, 4))
-        self.assertEqual(len(self.server.get("/v1/filter").json["completions"]), 15)
+        self.assertEqual(len(self.server.get("/v1/filter").json["completions"]), 17)
         self.assert_problem(self.server.get("/v1/filter?q=a&at=2"), 400, "BAD_QUERY")
 
     def test_a_request_reads_a_bounded_number_of_errors(self):

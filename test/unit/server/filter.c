@@ -98,6 +98,9 @@ static void mistakes_say_where_they_are_and_what_was_meant(void **state) {
     refuse("created>today", 8, NULL);
     refuse("priority>much", 9, NULL);
     refuse("priority:1,2", 9, NULL);
+    refuse("line:order.flow", 5, NULL);
+    refuse("line:1,2", 5, NULL);
+    refuse("version>1", 7, "version:898154");
     refuse("where(x > 1", 0, NULL);
     refuse("where(x >)", 6, NULL);
     refuse("where(x)y", 8, NULL);
