@@ -117,7 +117,7 @@ export class Client {
   }
 
   async changeMany(verb, options = {}) {
-    const body = fields("changeMany", options, "ids q dry_run limit cursor reason grace version")
+    const body = fields("changeMany", options, "ids q dry_run limit cursor reason grace version step iteration")
     return this.transport.call("POST", "/v1/runs/bulk", { body: { verb: argument("changeMany", "verb", verb), ...body } })
   }
 

@@ -910,10 +910,13 @@ export class Client {
   changes(options?: { kind?: Several; run?: string; after?: number; signal?: AbortSignal }):
     AsyncGenerator<{ [member: string]: Json }, void>
   /** The same to up to 1000 runs: `ids`, or a page of what the filter `q` finds; go on with `cursor`. */
-  changeMany(verb: "cancel" | "pause" | "resume" | "release" | "retry" | "remove" | "move", options?: {
+  changeMany(verb: "cancel" | "pause" | "resume" | "release" | "retry" | "remove" | "move" | "rewind", options?: {
     ids?: string[]; q?: string; dryRun?: boolean; pageSize?: number; cursor?: string; reason?: string; grace?: Duration
     /** Of retry and move. */
     version?: string
+    /** Of rewind: the step to go back to, the last one of that name unless `iteration` is given. */
+    step?: string
+    iteration?: number
   }): Promise<Bulk>
   /** Removes an ended run and all that belongs to it. */
   remove(runId: string): Promise<void>

@@ -235,16 +235,17 @@ class Client:
                     q: Optional[str] = None, dry_run: Optional[bool] = None,
                     page_size: Optional[int] = None, cursor: Optional[str] = None,
                     reason: Optional[str] = None, grace: Optional[Duration] = None,
-                    version: Optional[str] = None) -> JsonObject:
-        """Cancels, pauses, resumes, releases, retries, removes or moves (`verb`) up to 1000 runs at
-        once; `version` is for retry and move.
+                    version: Optional[str] = None, step: Optional[str] = None,
+                    iteration: Optional[int] = None) -> JsonObject:
+        """Cancels, pauses, resumes, releases, retries, removes, moves or rewinds (`verb`) up to 1000
+        runs at once; `version` is for retry and move, `step` and `iteration` are for rewind.
 
         `ids`, or a filter `q`, of which one call changes `page_size` runs: go on with `cursor` and
         the answer's `next`. `dry_run` changes nothing and says what would happen.
         """
         return self.transport.object("POST", "/v1/runs/bulk", body=given(
             verb=verb, ids=ids, q=q, dry_run=dry_run, page_size=page_size, cursor=cursor,
-            reason=reason, grace=grace, version=version))
+            reason=reason, grace=grace, version=version, step=step, iteration=iteration))
 
     def remove(self, run_id: str) -> None:
         """Removes an ended run and all that belongs to it."""

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "cli/commands/pending.h"
 #include "cli/runs/follow.h"
+#include "cli/verbs/filtered.h"
 
 // ---- changes of many runs ----
 
@@ -102,8 +103,32 @@ static bool send_step(VerbCall *call) {
                         body);
 }
 
+// STEP alone, with the filter that finds the runs.
+static void rewind_filtered(VerbCall *call) {
+    const Filtered filtered = {.verb = "rewind",
+                               .done = "set back",
+                               .filter = verb_text(call, "q"),
+                               .step = verb_operand(call, 0),
+                               .iteration = verb_text(call, "iteration"),
+                               .is_dry = verb_flag(call, "dry-run")};
+    (void)filtered_run(&call->session, &filtered);
+}
+
 static void rewind_run(VerbCall *call) {
     Session *session = &call->session;
+    bool has_filter = !str_is_null(verb_text(call, "q"));
+    if (has_filter != (call->operands.count == 1) || (!has_filter && verb_flag(call, "dry-run"))) {
+        Diag diag;
+        Status status = diag_set(&diag, ERR_INVALID, "BAD_OPTION",
+                                 "name a run and a step, or a step and a filter (-q), which may "
+                                 "have --dry-run");
+        (void)session_fail(session, status, &diag);
+        return;
+    }
+    if (has_filter) {
+        rewind_filtered(call);
+        return;
+    }
     Str id = verb_operand(call, 0), step = verb_operand(call, 1);
     if (send_step(call) && session_says_words(session, id))
         printf("%.*s: set back to %.*s, %lld checkpoints dropped\n", STR_ARG(id), STR_ARG(step),
@@ -136,17 +161,23 @@ static const VerbOption fork_options[] = {
 static const VerbOption rewind_options[] = {
     {"iteration", 'i', "N", "which of several of that name, from 0; the last one unless given",
      VALUE_NUMBER, 0},
+    {"q", 'q', "FILTER", "all runs that this filter finds, such as 'workflow:order line:17'",
+     VALUE_TEXT, VERB_OWN},
+    {"dry-run", 0, NULL, "with -q: only say how many, and why not the others", VALUE_FLAG,
+     VERB_OWN},
     {0},
 };
 
 static const Verb rewind_verb = {
     .kind = VERB_CALL,
-    .usage = "abide wf rewind RUN STEP [options]",
-    .about = "Sets a run that has not ended back to a step, which is then done again.",
-    .example = "abide wf rewind order-7 charge\nabide wf rewind order-7 poll --iteration 0",
+    .usage = "abide wf rewind RUN STEP [options]\n       abide wf rewind -q FILTER STEP [options]",
+    .about = "Sets a run that has not ended back to a step, which is then done again; or all runs "
+             "that a filter finds.",
+    .example = "abide wf rewind order-7 charge\nabide wf rewind order-7 poll --iteration 0\n"
+               "abide wf rewind -q 'workflow:order line:17' charge --dry-run",
     .path = "/v1/runs/%s/rewind",
     .options = rewind_options,
-    .operand_min = 2,
+    .operand_min = 1,
     .operand_max = 2,
     .put = put_step,
     .use = SESSION_CHANGES,

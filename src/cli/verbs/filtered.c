@@ -27,6 +27,8 @@ static Str page_body(Session *session, const Filtered *filtered, Str cursor) {
     body_put_text(&body, "verb", str_from(filtered->verb));
     body_put_text(&body, "q", filtered->filter);
     body_put_text(&body, "version", filtered->version);
+    body_put_text(&body, "step", filtered->step);
+    body_put_raw(&body, "iteration", filtered->iteration);
     body_put_text(&body, "cursor", cursor);
     body_put_raw(&body, "limit", arena_printf(&session->arena, "%d", PAGE_RUNS));
     body_put_raw(&body, "dry_run", filtered->is_dry ? STR("true") : STR("false"));

@@ -8,7 +8,10 @@
 typedef struct Filtered {
     const char *verb;    // "move": of POST /v1/runs/bulk
     const char *done;    // "moved"
-    Str filter, version; // the latter null: none
+    Str filter;
+    Str version;   // null: none
+    Str step;      // of a rewind; null: it is none
+    Str iteration; // JSON; null: the last one
     bool is_dry;
 } Filtered;
 

@@ -1,5 +1,5 @@
 // Forks and retries in another version of the script: where the new run begins, and whether that
-// version can go on there.
+// version can go on there. A rewind looks for the same place in the run itself.
 //
 // The place is found on what the store says now, as the operation will find it
 // (store/kernel/runs/snapshots.c); what was found is named in the operation, which refuses when it
@@ -113,6 +113,28 @@ static Status find_taken_up(const MoveWish *wish, const Op *op, bool *ret_is_the
     Status status = store_run_by_id(wish->store, wish->arena, id, &found, diag);
     *ret_is_there = status == OK;
     return status == ERR_NOT_FOUND ? OK : status;
+}
+
+Status move_check_rewind(const MoveWish *wish, const StepChoice *step, Diag *diag) {
+    RunRow run;
+    TRY(store_run_by_id(wish->store, wish->arena, wish->run_id, &run, diag));
+    if (run_state_is_terminal(run.state))
+        return diag_set(diag, ERR_TERMINAL, "RUN_TERMINAL",
+                        "the run \"%.*s\" has %s and is final; fork it to try again from a step",
+                        STR_ARG(run.id), run_state_name(run.state));
+    if (run.kind == RUN_FLOW) {
+        StepWalk walk = {.run = &run, .step = *step};
+        Str snapshot;
+        TRY(walk_log(wish, &walk, diag));
+        return walk.is_first ? OK : find_kept(wish, &walk, &snapshot, diag);
+    }
+    LogRow entry;
+    const StepRef which = {{.key = run.key}, step->name, step->iteration, step->is_last};
+    Status status = store_find_step(wish->store, wish->arena, &which, &entry, diag);
+    if (status != ERR_NOT_FOUND) return status;
+    return diag_set(diag, ERR_NOT_FOUND, "STEP_NOT_FOUND",
+                    "the run \"%.*s\" has no checkpoint of a step \"%.*s\"", STR_ARG(run.id),
+                    STR_ARG(step->name));
 }
 
 Status move_fill_fork(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag) {

@@ -36,6 +36,10 @@ MUST_CHECK Status move_fill(const MoveWish *wish, Op *op, MoveAnswer *ret_answer
 // than the old run had there. What takes up a failed run already is left to be found. Further
 // codes: RUN_NOT_FAILED, STEP_NOT_FOUND, SNAPSHOT_NOT_KEPT.
 MUST_CHECK Status move_fill_fork(const MoveWish *wish, Op *op, MoveAnswer *ret_answer, Diag *diag);
+// Whether an OP_REWIND of the run to the step would be done, as of now; nothing is filled. The
+// version of the wish does not matter. Codes: RUN_NOT_FOUND, RUN_TERMINAL, STEP_NOT_FOUND,
+// SNAPSHOT_NOT_KEPT.
+MUST_CHECK Status move_check_rewind(const MoveWish *wish, const StepChoice *step, Diag *diag);
 
 // ---- shared by both ----
 // The state of a run of the first version as a snapshot of the second.

@@ -310,3 +310,13 @@ void parts_send_new_run(Exchange *exchange, const RunRow *run, Str version) {
     json_write_object_end(json);
     exchange_send(exchange);
 }
+
+Status parts_iteration(const JsonValue *body, StepChoice *step, Diag *diag) {
+    int64_t iteration = 0;
+    step->is_last = json_member(body, STR("iteration")) == NULL;
+    if (step->is_last) return OK;
+    TRY(json_get_i64(body, "iteration", &iteration, diag));
+    if (iteration < 0) return diag_set(diag, ERR_INVALID, "BAD_FIELD", "iteration: not below 0");
+    step->iteration = iteration;
+    return OK;
+}

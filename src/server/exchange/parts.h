@@ -61,3 +61,5 @@ typedef struct FieldColumn {
 uint64_t parts_kept(const JsonValue *body, TableNumber table, const FieldColumn *fields);
 // A member that must be valid JSON text: its bytes. Null when absent.
 Str parts_raw(const JsonValue *body, const char *name);
+// `iteration` of the body: which of several steps of a name; the last one when it is not given.
+MUST_CHECK Status parts_iteration(const JsonValue *body, StepChoice *step, Diag *diag);

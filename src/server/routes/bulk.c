@@ -10,6 +10,7 @@
 // Not here: changing one run (routes/changes.c, routes/move.c).
 #include "base/array.h"
 #include "base/text/number.h"
+#include "base/text/name.h"
 #include "engine/definitions/move.h"
 #include "server/exchange/parts.h"
 #include "server/filter/filter.h"
@@ -23,11 +24,12 @@ typedef enum BulkVerb {
     BULK_RETRY,
     BULK_REMOVE,
     BULK_MOVE,
+    BULK_REWIND,
     BULK_VERB_COUNT
 } BulkVerb;
 
-static const char *const verb_names[BULK_VERB_COUNT] = {"cancel", "pause",  "resume", "release",
-                                                        "retry",  "remove", "move"};
+static const char *const verb_names[BULK_VERB_COUNT] = {
+    "cancel", "pause", "resume", "release", "retry", "remove", "move", "rewind"};
 
 enum { MOVED_SIZE_MAX = 64 << 20, REASONS_MAX = 100 }; // [routes-bulk-3]
 
@@ -55,12 +57,13 @@ typedef struct Bulk {
     Str reason; // JSON
     int64_t grace_ms;
     Str version;       // of move and retry; null = none was given
+    StepChoice step;   // of rewind
     Verdict *verdicts; // of those that no operation is submitted for
     bool *is_decided;  // by place: that is so
 } Bulk;
 
 static const Field bulk_fields[] = {
-    {"verb", "string", true, "cancel, pause, resume, release, retry, remove or move."},
+    {"verb", "string", true, "cancel, pause, resume, release, retry, remove, move or rewind."},
     {"ids", "strings", false, "The runs, up to 1000 …"},
     {"q", "string", false, "… or a filter; one of the two."},
     {"dry_run", "boolean", false, "Changes nothing; says what would happen."},
@@ -71,6 +74,9 @@ static const Field bulk_fields[] = {
     {"version", "string", false,
      "Of move and retry: go on in this version of the workflow, at least the first six characters "
      "of one, or `current`."},
+    {"step", "string", false, "Of rewind: name of the step to go back to."},
+    {"iteration", "integer", false,
+     "Of rewind: which of several of that name; 0 is the first. The last unless given."},
     {0}};
 
 // ---- reading ----
@@ -84,7 +90,8 @@ static Status read_verb(const JsonValue *body, Bulk *bulk, Diag *diag) {
         return OK;
     }
     return diag_set(diag, ERR_INVALID, "BAD_FIELD",
-                    "verb: cancel, pause, resume, release, retry, remove or move, not \"%.*s\"",
+                    "verb: cancel, pause, resume, release, retry, remove, move or rewind, not "
+                    "\"%.*s\"",
                     STR_ARG(name));
 }
 
@@ -131,6 +138,21 @@ static Status search(Exchange *exchange, const JsonValue *body, Str text, Bulk *
     return OK;
 }
 
+// What goes with some verbs only.
+static Status check_fields(const JsonValue *body, const Bulk *bulk, Diag *diag) {
+    bool has_version_verb = bulk->verb == BULK_MOVE || bulk->verb == BULK_RETRY;
+    if (!has_version_verb && !str_is_null(bulk->version))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "version goes with move and retry");
+    bool has_cancel_field = json_has(body, "reason") || json_has(body, "grace");
+    if (bulk->verb != BULK_CANCEL && has_cancel_field)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "reason and grace go with cancel");
+    bool has_step_field = json_has(body, "step") || json_has(body, "iteration");
+    if (bulk->verb != BULK_REWIND && has_step_field)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "step and iteration go with rewind");
+    if (bulk->verb != BULK_REWIND) return OK;
+    return name_check(bulk->step.name, "step", "BAD_FIELD", LIMIT_NAME_SIZE, diag);
+}
+
 static Status read_bulk(Exchange *exchange, const JsonValue *body, Bulk *bulk, Diag *diag) {
     const JsonValue *ids = NULL;
     Str text = STR_NULL, reason = STR_NULL;
@@ -141,19 +163,16 @@ static Status read_bulk(Exchange *exchange, const JsonValue *body, Bulk *bulk, D
     TRY(json_get_string(body, "reason", &reason, diag));
     TRY(json_get_duration_ms(body, "grace", &bulk->grace_ms, diag));
     TRY(json_get_string(body, "version", &bulk->version, diag));
+    TRY(json_get_string(body, "step", &bulk->step.name, diag));
+    TRY(parts_iteration(body, &bulk->step, diag));
     TRY(read_verb(body, bulk, diag));
-    bool has_version_verb = bulk->verb == BULK_MOVE || bulk->verb == BULK_RETRY;
-    if (!has_version_verb && !str_is_null(bulk->version))
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "version goes with move and retry");
+    TRY(check_fields(body, bulk, diag));
     if (!str_is_null(reason)) bulk->reason = arena_str(&exchange->arena, parts_raw(body, "reason"));
     if ((ids == NULL) == str_is_null(text))
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "give either ids or q");
     bool has_page = json_has(body, "limit") || json_has(body, "cursor");
     if (ids != NULL && has_page)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "limit and cursor go with q");
-    bool has_cancel_field = json_has(body, "reason") || json_has(body, "grace");
-    if (bulk->verb != BULK_CANCEL && has_cancel_field)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "reason and grace go with cancel");
     return ids != NULL ? read_ids(&exchange->arena, ids, bulk, diag)
                        : search(exchange, body, text, bulk, diag);
 }
@@ -262,6 +281,7 @@ static Verdict foresee(const Exchange *exchange, BulkVerb verb, const RunRow *ru
         if (run->state != RUN_FAILED) return refusal("RUN_NOT_FAILED", "the run has not failed");
         return (Verdict){.is_changed = true};
     case BULK_MOVE: // is_decided
+    case BULK_REWIND:
     case BULK_REMOVE:
     case BULK_VERB_COUNT: break;
     }
@@ -327,6 +347,11 @@ static void fill_op(const Bulk *bulk, Str id, Op *op) {
         op->in.fork.run_id = id;
         op->in.fork.is_retry = true;
         return;
+    case BULK_REWIND:
+        op->kind = OP_REWIND;
+        op->in.rewind.run_id = id;
+        op->in.rewind.step = bulk->step;
+        return;
     case BULK_MOVE: return; // decide_one has
     case BULK_REMOVE:
     case BULK_VERB_COUNT: break;
@@ -345,6 +370,7 @@ static Verdict verdict_of(BulkVerb verb, const Op *op) {
     case BULK_RELEASE: return (Verdict){.is_changed = op->in.memory.has_entry};
     case BULK_RETRY: return (Verdict){.is_changed = op->out.fork.is_new};
     case BULK_MOVE:
+    case BULK_REWIND:
     case BULK_REMOVE:
     case BULK_VERB_COUNT: break;
     }
@@ -394,8 +420,9 @@ static Status decide(Exchange *exchange, Str id, Op *op, bool *ret_is_needed, Di
 
 static Verdict verdict_kept(Exchange *exchange, Status status, bool is_needed, const Diag *diag) {
     if (status == OK) return (Verdict){.is_changed = is_needed};
+    Str code = arena_printf(&exchange->arena, "%s", problem_code(status, diag));
     Str detail = arena_printf(&exchange->arena, "%s", diag->message);
-    return refusal(problem_code(status, diag), detail.data);
+    return refusal(code.data, detail.data);
 }
 
 // What is past the bound waits for the next page; given by id, it is for the caller to ask again.
@@ -438,6 +465,34 @@ static void change_in_version(Exchange *exchange, Bulk *bulk) {
     else exchange_submit_all(exchange, bulk->requests, count, answer_done);
 }
 
+// ---- going back to a step ----
+
+static Status foresee_rewinds(Exchange *exchange, Bulk *bulk, Diag *diag) {
+    for (size_t i = 0; i < bulk->count; i++) {
+        Arena scratch;
+        arena_init(&scratch);
+        const MoveWish wish = {
+            .store = exchange_store(exchange), .arena = &scratch, .run_id = bulk->ids[i]};
+        Diag why = {0};
+        Status status = move_check_rewind(&wish, &bulk->step, &why);
+        arena_done(&scratch);
+        if (status_is_away(status)) {
+            *diag = why;
+            return status;
+        }
+        bulk->is_decided[i] = true;
+        bulk->verdicts[i] = verdict_kept(exchange, status, true, &why);
+    }
+    return OK;
+}
+
+static void answer_dry_rewind(Exchange *exchange, Bulk *bulk) {
+    Diag diag = {0};
+    bulk->verdicts = ARENA_ARRAY(&exchange->arena, Verdict, bulk->count);
+    if (exchange_found(exchange, foresee_rewinds(exchange, bulk, &diag), &diag))
+        answer_done(exchange);
+}
+
 static void change_runs(Exchange *exchange) {
     const JsonValue *body = exchange_object(exchange);
     if (body == NULL) return;
@@ -453,7 +508,8 @@ static void change_runs(Exchange *exchange) {
         return;
     }
     if (bulk->is_dry) {
-        answer_dry(exchange, bulk);
+        if (bulk->verb == BULK_REWIND) answer_dry_rewind(exchange, bulk);
+        else answer_dry(exchange, bulk);
         return;
     }
     for (size_t i = 0; i < bulk->count; i++) fill_op(bulk, bulk->ids[i], &bulk->requests[i].op);

@@ -104,17 +104,6 @@ static const char *const fork_codes[] = {
     "RUN_NOT_FOUND", "STEP_NOT_FOUND", "SNAPSHOT_NOT_KEPT",  "BAD_ID",
     "RUN_EXISTS",    "MOVE_REFUSED",   "WORKFLOW_NOT_FOUND", NULL};
 
-// Left as it is when it is not given: the last one.
-static Status read_iteration(const JsonValue *body, StepChoice *step, Diag *diag) {
-    int64_t iteration = 0;
-    step->is_last = json_member(body, STR("iteration")) == NULL;
-    if (step->is_last) return OK;
-    TRY(json_get_i64(body, "iteration", &iteration, diag));
-    if (iteration < 0) return diag_set(diag, ERR_INVALID, "BAD_FIELD", "iteration: not below 0");
-    step->iteration = iteration;
-    return OK;
-}
-
 static void rewound(Exchange *exchange) {
     const Op *op = &exchange->request->op;
     JsonWriter *json = exchange_begin(exchange, 200);
@@ -133,7 +122,7 @@ static void rewind_run(Exchange *exchange) {
     op->in.rewind.run_id = exchange->parameters[0];
     Diag diag;
     Status status = json_get_string(body, "step", &op->in.rewind.step.name, &diag);
-    if (status == OK) status = read_iteration(body, &op->in.rewind.step, &diag);
+    if (status == OK) status = parts_iteration(body, &op->in.rewind.step, &diag);
     if (status != OK) exchange_refuse(exchange, status, &diag);
     else if (parts_check(exchange, op->in.rewind.step.name, "step", "BAD_FIELD"))
         exchange_submit(exchange, rewound);
@@ -186,7 +175,7 @@ static void fork_run(Exchange *exchange) {
     op->in.fork.run_id = exchange->parameters[0];
     Diag diag;
     Status status = json_get_string(body, "step", &op->in.fork.step.name, &diag);
-    if (status == OK) status = read_iteration(body, &op->in.fork.step, &diag);
+    if (status == OK) status = parts_iteration(body, &op->in.fork.step, &diag);
     if (status == OK) status = json_get_string(body, "id", &op->in.fork.new_id, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);

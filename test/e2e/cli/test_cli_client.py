@@ -239,6 +239,13 @@ class RunTest(CommandTest):
                          self.run_id + "-b\n")
         self.assertEqual(self.server.get("/v1/runs/%s-b" % self.run_id).status, 200)
         self.refused(4, "STEP_NOT_FOUND", "wf", "rewind", self.run_id, "nowhere")
+        found = "id:%s,none" % self.run_id
+        self.assertEqual(self.ok("wf", "rewind", "-q", found, "charge", "--dry-run").out,
+                         "1 would be set back, 0 unchanged, 0 refused\n")
+        self.assertIn("not begun a step \"nowhere\"", self.ok("wf", "rewind", "-q", found, "nowhere").out)
+        self.assertEqual(self.ok("wf", "rewind", "-q", found, "charge", "-o", "ids").out, self.run_id + "\n")
+        for words in (["charge"], ["-q", found, self.run_id, "charge"], [self.run_id, "charge", "--dry-run"]):
+            self.refused(2, "BAD_OPTION", "wf", "rewind", *words)
         self.refused(2, "BAD_ARGUMENT", "wf", "fork", self.run_id, "charge", "--iteration", "x")
         self.refused(1, "RUN_EXISTS", "wf", "fork", self.run_id, "--id", self.run_id + "-b")
         self.ok("wf", "cancel", self.run_id, self.run_id + "-b")

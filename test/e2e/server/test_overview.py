@@ -150,6 +150,33 @@ class BulkTest(ServerTest):
                     self.assertEqual([item[1] for item in self.verdicts(self.bulk(verb, ids=ids, dry_run=True))], wanted)
                 self.assertEqual([item[1] for item in self.verdicts(self.bulk(verb, ids=ids))], wanted)
 
+    def test_many_runs_go_back_to_a_step(self):
+        self.server.deploy("steps", 'await Signal.when("first")\nawait Signal.when("second")')
+        ids = ["w1", "w2", "w3", "w4"]
+        for name in ids:
+            self.server.post("/v1/runs", {"workflow": "steps", "id": name})
+            self.server.wait_for(name, "suspended")
+        for name in ids[:3]:
+            self.server.post("/v1/runs/%s/signals/first" % name, {})
+        self.server.post("/v1/runs/w3/signals/second", {})
+        self.server.wait_for("w3", "completed")
+        at = {name: self.server.wait_for(name, "suspended", is_so=lambda run: run["waits"][0]["name"] == "second")
+              for name in ids[:2]}
+        expected = [("w1", "changed", None), ("w2", "changed", None), ("w3", "refused", "RUN_TERMINAL"),
+                    ("w4", "refused", "STEP_NOT_FOUND")]
+        self.assertEqual(self.verdicts(self.bulk("rewind", ids=ids, step="second", dry_run=True)), expected)
+        self.assertEqual(self.server.get("/v1/runs/w1").json["incarnation"], at["w1"]["incarnation"])
+        self.assertEqual(self.verdicts(self.bulk("rewind", ids=ids, step="second")), expected)
+        self.assertEqual(self.server.get("/v1/runs/w1").json["incarnation"], at["w1"]["incarnation"] + 1)
+        for name in ids[:2]:
+            self.server.wait_for(name, "suspended")
+        found = self.bulk("rewind", q="workflow:steps line:2 status:suspended", step="first", iteration=0)
+        self.assertEqual([item[:2] for item in self.verdicts(found)], [("w2", "changed"), ("w1", "changed")])
+        for name in ids[:2]:
+            self.server.wait_for(name, "suspended", is_so=lambda run: run["waits"][0]["name"] == "first")
+        for fields in ({"verb": "rewind"}, {"verb": "pause", "step": "x"}, {"verb": "rewind", "step": "x", "iteration": -1}):
+            self.assert_problem(self.server.post("/v1/runs/bulk", {"ids": [], **fields}), 400, "BAD_FIELD")
+
     def test_a_filter_goes_on_with_a_cursor(self):
         self.server.deploy("many", "return await Signal.when('never')")
         for number in range(5):
