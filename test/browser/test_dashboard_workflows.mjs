@@ -24,14 +24,23 @@ test("two versions are compared line by line", async world => {
 
 test("the source shows how many runs stand at which line, and leads to them", async world => {
   const { server } = world
-  const places = { version: (await server.get("/v1/workflows/order")).version, places: [{ line: 8, column: 3, function: "ask", waiting: 1, failed: 0, example: "order-1" }, { line: 21, column: 1, function: null, waiting: 0, failed: 3, example: null }] }
-  const page = await open_with(world, "#/workflows/order", [["GET", "/v1/workflows/{name}/places", ["version"], () => places]])
-  await page.getByRole("button", { name: "1 waiting at line 8" }).waitFor()
-  assert.match(await page.locator("#line-21").innerText(), /3 failed/)
+  await server.deploy("heat", 'if (Inputs.fails === "first") throw new Error("first")\nconst go = await Signal.when("go")\nif (go.fails) throw new Error("then")\nawait Signal.when("stop")')
+  for (const id of ["heat-1", "heat-2", "heat-3"]) await server.start_run("heat", id)
+  for (const id of ["heat-4", "heat-5"]) await server.start_run("heat", id, { fails: "first" })
+  for (const id of ["heat-1", "heat-2", "heat-3"]) await server.until(id, run => run.waits[0]?.name === "go")
+  for (const id of ["heat-2", "heat-3"]) await server.post(`/v1/runs/${id}/signals/go`, { fails: id === "heat-3" })
+  await server.until("heat-2", run => run.waits[0]?.name === "stop")
+  for (const id of ["heat-3", "heat-4", "heat-5"]) await server.until(id, run => run.status === "failed")
+  const page = await open(world, "#/workflows/heat")
+  const link = name => page.getByRole("link", { name, exact: true })
+  await link("1 waiting, 1 failed at line 2").waitFor()
   await assert_accessible(page, "heat map")
-  await page.getByRole("button", { name: "1 waiting at line 8" }).click()
-  await page.locator("#rows a", { hasText: "order-1" }).waitFor()
-  assert.deepEqual(await page.locator("#rows a").allInnerTexts(), ["order-1"])
+  for (const [name, ids] of [["1 waiting, 1 failed at line 2", ["heat-3", "heat-1"]], ["1 waiting at line 4", ["heat-2"]], ["2 failed before the first await", ["heat-5", "heat-4"]]]) {
+    await page.goto(`${server.url}/#/workflows/heat`)
+    await link(name).click()
+    await page.locator("#rows a").first().waitFor()
+    assert.deepEqual(await page.locator("#rows a").allInnerTexts(), ids)
+  }
   await done(page)
 })
 

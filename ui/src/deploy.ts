@@ -6,7 +6,7 @@ import { reload } from "./app"
 import { ask } from "./dialog"
 import { has } from "./features"
 import { cli, count, sdk, segment, shellQuote, version } from "./format"
-import { askMany, VERBS } from "./many"
+import { askMany, verbs } from "./many"
 import { runLink, table, type Piece } from "./parts"
 import { go, href } from "./route"
 
@@ -51,7 +51,7 @@ async function confirmPlan(name: string, file: string, source: string, commands:
   const plan = await put<Plan>(name, file, source, { plan: true })
   if (plan.is_same) return planView(plan)
   if (plan.current === null) return deployed(name, file, source) // a new workflow has no runs
-  const mover = VERBS.find(each => each.verb === "move")
+  const mover = verbs().find(each => each.verb === "move")
   ask({
     title: `Deploy ${name}?`, button: "Deploy", text: planView(plan), commands,
     ...(plan.moves ? { fields: [{ name: "then", label: "Afterwards", kind: "choice" as const, choices: [["", "leave the runs where they are"], ["move", `ask me about moving ${count(plan.moves)} runs`]] as [string, string][] }] } : {}),

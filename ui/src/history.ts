@@ -19,7 +19,7 @@ const KINDS: Record<string, string> = {
   reloaded: "loaded again", retry: "failed, tries again",
 }
 const kindOf = (entry: Entry): string => KINDS[entry.kind] ?? entry.kind.replaceAll("_", " ")
-const isStep = (entry: Entry): boolean => (entry.position ?? -1) > 0 && entry.name !== null && ["task", "child", "step", "waiting"].includes(entry.kind)
+const isStep = (entry: Entry): boolean => (entry.position ?? -1) >= 0 && entry.name !== null && ["task", "child", "step", "waiting"].includes(entry.kind)
 
 export class History {
   entries: Entry[] = []

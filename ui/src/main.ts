@@ -57,7 +57,7 @@ function frame(): TemplateResult {
     }}>Skip to the content</a>
     <header class="top">
       <a class="brand" href="#/"><svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4453c4"></rect><path d="M9 10v12M16 10v12" stroke="#fff" stroke-width="3.4" stroke-linecap="round"></path><path d="M21.5 11l5 5-5 5z" fill="#fff"></path></svg>abide</a>
-      <nav aria-label="Pages">${pages().map(page => html`<a href=${href(page.kind)} aria-current=${here.kind === page.kind ? "page" : nothing}>${page.title}</a>`)}</nav>
+      <nav aria-label="Pages">${pages().map(page => html`<a href=${href(page.kind)} aria-current=${here.kind === page.kind ? "page" : nothing}><svg viewBox="0 0 16 16" aria-hidden="true"><path d=${page.icon}></path></svg>${page.title}</a>`)}</nav>
       <div class="foot"><button class="quiet" @click=${palette}>Go to… <kbd>Ctrl K</kbd></button>${current?.means && !link.needsToken ? html`<button class="quiet" @click=${means}>Copy as… <kbd>c</kbd></button>` : nothing}<button class="quiet" @click=${help}>Keys <kbd>?</kbd></button>${status()}<span class="soft small version">${version}</span></div>
     </header>
     <main id="main" tabindex="-1">

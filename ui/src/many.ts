@@ -1,14 +1,15 @@
 // The same to many runs: those that are selected, or all that a search finds. First it is counted what would happen.
 
 import { html } from "lit-html"
-import { call, get, query, Refused, runPath } from "./api"
+import { call, Refused, runPath } from "./api"
 import { reload, say } from "./app"
 import { ask, type Field } from "./dialog"
 import { hasVerb } from "./features"
 import { cli, count, curl, sdk, shellQuote } from "./format"
 import type { Piece } from "./parts"
+import { quoted } from "./places"
 import { fetchRuns } from "./runlist"
-import type { Entry, Json, Page } from "./types"
+import type { Json, Page } from "./types"
 
 type Body = { [name: string]: Json }
 interface Result { id: string; status: string; detail?: string }
@@ -17,8 +18,10 @@ interface Bulk extends Done { next: string | null }
 export interface Target { ids: string[] | null; q: string } // ids: those and no others
 interface Verb { word: string; verb: string; isDanger?: boolean; undo?: string }
 
-export const VERBS: Verb[] = [{ word: "Pause", verb: "pause", undo: "resume" }, { word: "Resume", verb: "resume", undo: "pause" }, { word: "Release", verb: "release" }, { word: "Retry", verb: "retry" },
+const ALL: Verb[] = [{ word: "Pause", verb: "pause", undo: "resume" }, { word: "Resume", verb: "resume", undo: "pause" }, { word: "Release", verb: "release" }, { word: "Retry", verb: "retry" },
   { word: "Move", verb: "move" }, { word: "Rewind", verb: "rewind", isDanger: true }, { word: "Cancel", verb: "cancel", isDanger: true }, { word: "Remove", verb: "remove", isDanger: true }]
+// Rewinding has a request for many where the server knows it.
+export const verbs = (): Verb[] => ALL.filter(each => each.verb !== "rewind" || hasVerb("rewind"))
 const IDS_MAX = 1000 // of one request
 const RUNS_MAX = 20_000, AT_ONCE = 6, SHOWN = 20
 
@@ -76,8 +79,8 @@ async function each(ids: string[], change: (id: string) => Promise<boolean>): Pr
   return sum
 }
 
-async function byBulk(verb: string, target: Target, isDry: boolean): Promise<Done> {
-  const more: Body = isDry ? { dry_run: true } : {}
+async function byBulk(verb: string, target: Target, isDry: boolean, step = ""): Promise<Done> {
+  const more: Body = { ...(isDry ? { dry_run: true } : {}), ...(step ? { step } : {}) }
   if (target.ids === null && target.q) return bulk({ verb, q: target.q, limit: IDS_MAX, ...more })
   const ids = await idsOf(target), sum = nothingYet()
   for (let at = 0; at < ids.length; at += IDS_MAX) add(sum, await bulk({ verb, ids: ids.slice(at, at + IDS_MAX), ...more }))
@@ -88,23 +91,17 @@ const moveOne = (isDry: boolean) => async (id: string): Promise<boolean> => {
   const done = await call<{ changed: boolean; from: string; to: string }>("POST", `${runPath(id)}/move`, JSON.stringify(isDry ? { dry_run: true } : {}))
   return isDry ? done.from !== done.to : done.changed
 }
-const rewindOne = (step: string, isDry: boolean) => async (id: string): Promise<boolean> => {
-  if (!isDry) {
-    await call("POST", `${runPath(id)}/rewind`, JSON.stringify({ step }))
-    return true
-  }
-  return (await get<Page<Entry>>(`${runPath(id)}/steps${query({ name: step, limit: 1 })}`)).items.length > 0
-}
-
 async function change(verb: string, target: Target, isDry: boolean, step = ""): Promise<Done> {
-  if (verb === "rewind") return each(await idsOf(target), rewindOne(step, isDry))
   if (verb === "move" && !hasVerb("move")) return each(await idsOf(target), moveOne(isDry))
-  return byBulk(verb, target, isDry)
+  return byBulk(verb, target, isDry, step)
 }
 
 function commandsOf(verb: string, target: Target, step: string): string[] {
   const word = verb === "remove" ? "rm" : verb, ids = target.ids?.slice(0, 50) ?? []
-  if (verb === "rewind") return ids.map(id => cli("wf", "rewind", id, step))
+  if (verb === "rewind") {
+    const q = target.ids ? `id:${ids.map(quoted).join(",")}` : target.q
+    return [cli("wf", "rewind", "-q", q, step), curl("POST", "/v1/runs/bulk", JSON.stringify(target.ids ? { verb, ids, step } : { verb, q, step })), sdk("changeMany", verb, target.ids ? { ids, step } : { q, step })]
+  }
   if (target.ids) return [cli("wf", word, ...ids), ...(verb === "move" && !hasVerb("move") ? [] : [curl("POST", "/v1/runs/bulk", JSON.stringify({ verb, ids })), sdk("changeMany", verb, { ids })])]
   const { q } = target
   return [`abide wf ls -q ${shellQuote(q)} -o ids | abide wf ${word} -`, curl("POST", "/v1/runs/bulk", JSON.stringify({ verb, q })), sdk("changeMany", verb, { q })]

@@ -6,7 +6,7 @@ import { reload, say, type View } from "./app"
 import { ask } from "./dialog"
 import { cli, count, curl, sdk } from "./format"
 import { bulk, outcome, refusals } from "./many"
-import { acting, command, empty, state, when } from "./parts"
+import { acting, command, state, when } from "./parts"
 import { RatesView } from "./rates"
 import { href, type Place } from "./route"
 import { STATES, type Json, type Stats } from "./types"
@@ -66,7 +66,7 @@ export function nowView({ options }: Place): View {
     },
     view: () => html`<h1>Now</h1>
       <nav class="tiles" aria-label="Runs by state">${STATES.map(name => html`<a class=${stats?.runs[name] ? "" : "none"} href=${href("runs", "", { q: `status:${name}` })}><b>${count(stats?.runs[name] ?? 0)}</b>${state(name)}</a>`)}</nav>
-      ${rates.view()}
-      ${attention === null ? nothing : attention.groups.length ? html`<h2 class="above">What needs a person</h2><div class="groups">${attention.groups.map(groupView)}</div>` : html`<div class="card good">${empty("Nothing needs you.")}</div>`}`,
+      ${attention === null ? nothing : attention.groups.length ? html`<h2 class="above">What needs a person</h2><div class="groups">${attention.groups.map(groupView)}</div>` : html`<p class="all-well"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3 8.5 6.5 12 13 4.5"></path></svg>Nothing needs you.</p>`}
+      ${rates.view()}`,
   }
 }

@@ -1,47 +1,41 @@
 // Where the runs of a version stand: how many wait at which line, or failed there.
 
 import { html, nothing } from "lit-html"
-import { get, query, runPath, seg } from "./api"
-import { getOrNull, say } from "./app"
+import { get, query, seg } from "./api"
 import { has } from "./features"
-import { count, waitName } from "./format"
+import { count } from "./format"
 import { css, type Piece } from "./parts"
-import { go, href } from "./route"
-import type { Run } from "./types"
+import { href } from "./route"
 
-export interface Spot { line: number; column: number; function: string | null; waiting: number; failed: number; example: string | null; q?: string }
+export interface Spot { line: number | null; column: number | null; function: string | null; waiting: number; failed: number; example: string | null }
 
 export async function loadPlaces(name: string, version: string): Promise<Spot[]> {
   if (!has("GET", "/v1/workflows/{name}/places")) return []
   return (await get<{ places: Spot[] }>(`/v1/workflows/${seg(name)}/places${query({ version })}`)).places
 }
 
-const quoted = (text: string): string => /^[\w.-]+$/.test(text) ? text : JSON.stringify(text)
+export const quoted = (text: string): string => /^[\w.-]+$/.test(text) ? text : JSON.stringify(text)
 
-// The filter that finds the runs of a place, by what one of them waits for or failed with: the filter language has no lines.
-export async function filterOf(name: string, spot: Spot): Promise<string> {
-  const flow = `workflow:${quoted(name)}`, run = spot.example ? await getOrNull<Run>(runPath(spot.example)) : null
-  if (spot.q || !run) return spot.q ?? flow
-  const wait = run.waits[0]
-  if (wait) return `${flow} status:suspended,paused waiting:${wait.on === "timer" ? "timer" : quoted(waitName(wait))}`
-  const error = run.error?.type ?? run.error?.name
-  return `${flow} status:${run.status}${error ? ` error:${quoted(error)}` : ""}`
-}
+// The filter that finds the runs of a place.
+export const filterOf = (name: string, version: string, spot: Spot): string => `workflow:${quoted(name)} version:${quoted(version)} line:${spot.line ?? 0}`
 
-async function show(name: string, spot: Spot): Promise<void> {
-  try {
-    go(href("runs", "", { q: await filterOf(name, spot) }))
-  } catch {
-    say("Its runs could not be found.", true)
-  }
+const textOf = (spot: Spot): string => [spot.waiting ? `${count(spot.waiting)} waiting` : "", spot.failed ? `${count(spot.failed)} failed` : ""].filter(Boolean).join(", ")
+const link = (name: string, version: string, spot: Spot, most: number): Piece => html`<a class="heat ${spot.failed ? "bad" : ""}" aria-label="${textOf(spot)} ${spot.line ? `at line ${spot.line}` : "before the first await"}" ${css({ "--heat": ((spot.waiting + spot.failed) / most).toFixed(2) })} href=${href("runs", "", { q: filterOf(name, version, spot) })}>${textOf(spot)}</a>`
+const mostOf = (spots: Spot[]): number => Math.max(1, ...spots.map(each => each.waiting + each.failed))
+
+// Those that are at no line: they failed before they came to an await.
+export function startOf(name: string, version: string, spots: Spot[]): Piece {
+  const here = spots.filter(each => each.line === null && each.failed > 0)
+  return here.length ? html`<span class="soft small">before the first await ${here.map(spot => link(name, version, spot, mostOf(spots)))}</span>` : nothing
 }
 
 // What stands beside a line of the source.
-export function heatOf(name: string, spots: Spot[]): (line: number) => Piece {
-  const most = Math.max(1, ...spots.map(each => each.waiting + each.failed))
+export function heatOf(name: string, version: string, spots: Spot[]): (line: number) => Piece {
+  const most = mostOf(spots)
   return line => {
     const here = spots.filter(each => each.line === line && each.waiting + each.failed > 0)
-    const text = (spot: Spot): string => [spot.waiting ? `${count(spot.waiting)} waiting` : "", spot.failed ? `${count(spot.failed)} failed` : ""].filter(Boolean).join(", ")
-    return here.length === 0 ? nothing : html`<span class="heat-row">${here.map(spot => html`<button class="heat ${spot.failed ? "bad" : ""}" aria-label="${text(spot)} at line ${line}" ${css({ "--heat": ((spot.waiting + spot.failed) / most).toFixed(2) })} @click=${() => show(name, spot)}>${text(spot)}</button>`)}</span>`
+    if (here.length === 0) return nothing
+    const sum = { ...here[0]!, waiting: here.reduce((all, each) => all + each.waiting, 0), failed: here.reduce((all, each) => all + each.failed, 0) }
+    return html`<span class="heat-row">${link(name, version, sum, most)}</span>`
   }
 }

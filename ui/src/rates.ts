@@ -11,11 +11,13 @@ import { href } from "./route"
 interface Rates { step_ms: number; from: string; to: string; series: { [name: string]: (number | null)[] }; nodes: number }
 
 const HOURS = [1, 6, 24], STEPS = 120 // about as many as are drawn
+const STEPS_MIN = 20 // are drawn of a server that is young
 const OLD_MS = 5000 // what changes every moment is not asked for every moment
 
 export class RatesView {
   private rates: Rates | null = null
   private lookedAt = 0
+  private skipped = 0 // steps that are not drawn
   private readonly hours: number
 
   constructor(wanted: string | null) {
@@ -30,14 +32,16 @@ export class RatesView {
   }
 
   private line(name: string, label: string, tone: string, isArea = false): Chart["lines"][number] {
-    return { name: label, tone, values: this.rates?.series[name] ?? [], isArea }
+    return { name: label, tone, values: this.rates?.series[name]?.slice(this.skipped) ?? [], isArea }
   }
 
   view(): Piece {
     const it = this.rates
     if (!it) return nothing
-    const length = Math.max(0, ...Object.values(it.series).map(values => values.length))
-    const axis = { from: Date.parse(it.from), stepMs: it.step_ms, length }
+    const all = Object.values(it.series), whole = Math.max(0, ...all.map(values => values.length))
+    const first = Math.min(whole, ...all.map(values => values.findIndex(value => value !== null)).filter(at => at >= 0))
+    this.skipped = Math.max(0, Math.min(first - 1, whole - STEPS_MIN)) // nothing is known of what was before
+    const axis = { from: Date.parse(it.from) + this.skipped * it.step_ms, stepMs: it.step_ms, length: whole - this.skipped }
     const charts: Chart[] = [
       { title: "Runs", text: count, lines: [this.line("started", "started", "running", true), this.line("completed", "completed", "completed"), this.line("failed", "failed", "failed"), this.line("cancelled", "cancelled", "cancelled")] },
       { title: "Tasks", text: count, lines: [this.line("tasks_completed", "completed", "completed", true), this.line("tasks_failed", "failed", "failed")] },

@@ -4,9 +4,10 @@ import { html, nothing, type TemplateResult } from "lit-html"
 import { get, query, Refused, runPath, seg } from "./api"
 import { getOrNull, keysOf, type Keys, type View } from "./app"
 import { tells } from "./changes"
-import { short } from "./format"
+import { short, span, version } from "./format"
 import { History } from "./history"
 import { acting, card, empty, errorBlock, runLink, state, value, when, workflowLink, type Piece } from "./parts"
+import { quoted } from "./places"
 import { href, type Place } from "./route"
 import { RunActions } from "./run_actions"
 import { Standing } from "./standing"
@@ -56,6 +57,13 @@ export function runView({ name: id, options }: Place): View {
     const task = bar.kind === "task" && bar.to === null ? tasks.find(each => each.name === bar.name && isDelayed(each)) : undefined
     return task ? html` ${retryIn(task, it => actions.retryTask(it))}` : nothing
   }
+  // What one wants to know first, in a line.
+  const lead = (it: Run): TemplateResult => {
+    const begun = Date.parse(it.created_at ?? ""), end = it.finished_at ? Date.parse(it.finished_at) : Date.now()
+    return html`<p class="lead-line">${workflowLink(it.workflow)}${it.version ? html` <code>${version(it.version)}</code>` : nothing} · started ${when(it.created_at)} · ${isOver(it.status) ? `took ${span(end - begun)}` : `for ${span(end - begun)}`}${it.attempt > 1 ? ` · attempt ${it.attempt}` : ""}${it.parent_id ? html` · child of ${runLink(it.parent_id)}` : nothing}${it.tags.map(tag => html` <a class="tag" href=${href("runs", "", { q: `tag:${quoted(tag)}` })}>${tag}</a>`)}</p>`
+  }
+  const unservedVersion = (it: Run): string => it.kind === "code" ? `No worker asks for version ${it.version ?? ""} of ${it.workflow}. Start one that registers it, and the run goes on.`
+    : `This server does not have the code of ${it.workflow}. Start a program that registers it, and the run goes on.`
   const signalItem = (one: Pending): TemplateResult => html`<li><b>${one.name}</b> <code>${short(one.payload, 200)}</code> <span class="soft">${when(one.created_at)}</span> ${acting(html`<button class="small-button" aria-label="Remove the signal ${one.name}" @click=${() => actions.removeSignal(one)}>Remove</button>`)}</li>`
 
   function view(): TemplateResult {
@@ -66,18 +74,25 @@ export function runView({ name: id, options }: Place): View {
     return html`
       <p class="crumbs"><a href=${href("runs")}>Runs</a> / ${workflowLink(it.workflow)}</p>
       <div class="title"><h1 class="wrapping">${it.id}</h1>${state(it.status)}</div>
+      ${lead(it)}
       ${actions.view(it)}
+      ${it.waits_for_code ? html`<p class="warn" role="status">${unservedVersion(it)}</p>` : nothing}
       ${it.pause_reason ? card("Paused because", html`<div class="pad">${errorBlock(it.pause_reason)}</div>`, nothing, "alert") : nothing}
       ${it.error ? card(it.status === "cancelled" ? "Cancelled" : "Error", html`<div class="pad">${errorBlock(it.error)}</div>`, nothing, "alert") : nothing}
       ${it.status === "completed" ? card("Result", html`<div class="pad">${value(it.result)}</div>`, nothing, "good") : nothing}
-      ${waitsView(it, tasks, task => actions.retryTask(task))}
-      ${turns.view()}
-      ${standing.view(it, snapshot, workflow, turns.frames(), whatIf.view(it))}
-      ${card("Timeline", timeline.view(it, history.entries, tasks, retryOf))}
-      ${children.length ? card("Children", html`<ul class="plain">${children.map(child => html`<li>${runLink(child.id)} ${state(child.status)} <span class="soft">${child.workflow}</span></li>`)}</ul>`) : nothing}
-      ${signals.length ? card("Signals not taken yet", html`<ul class="plain">${signals.map(signalItem)}</ul>`) : nothing}
-      ${input === undefined ? nothing : card("Input", html`<div class="pad">${value(input)}</div>`)}
-      ${history.view(it)}`
+      <div class="split"><div>
+        ${waitsView(it, tasks, task => actions.retryTask(task))}
+        ${turns.view()}
+        ${standing.source(it, snapshot, workflow, turns.frames())}
+        ${card("Timeline", timeline.view(it, history.entries, tasks, retryOf))}
+        ${whatIf.view(it)}
+        ${history.view(it)}</div>
+      <div class="side">
+        ${standing.values(it, snapshot, turns.frames())}
+        ${input === undefined ? nothing : card("Input", html`<div class="pad">${value(input)}</div>`)}
+        ${children.length ? card("Children", html`<ul class="plain">${children.map(child => html`<li>${runLink(child.id)} ${state(child.status)} <span class="soft">${child.workflow}</span></li>`)}</ul>`) : nothing}
+        ${signals.length ? card("Signals not taken yet", html`<ul class="plain">${signals.map(signalItem)}</ul>`) : nothing}
+        ${standing.about(it)}</div></div>`
   }
 
   const isLive = (): boolean => run !== null && !isOver(run.status)

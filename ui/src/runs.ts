@@ -8,8 +8,8 @@ import { draw, reason, reload, say, type View } from "./app"
 import { tells } from "./changes"
 import { ask } from "./dialog"
 import { exportRuns } from "./export"
-import { cli, count, curl, errorText, waitText } from "./format"
-import { askMany, VERBS } from "./many"
+import { cli, count, curl, errorText, span, waitText } from "./format"
+import { askMany, verbs } from "./many"
 import { acting, css, empty, state, when, type Piece } from "./parts"
 import { go, href, keep, type Place } from "./route"
 import { RunList } from "./runlist"
@@ -144,7 +144,7 @@ export function runsView(place: Place): View {
       <span role="cell" class="c-id"><a class="mono" href=${href("runs", run.id)}>${run.id}</a></span>
       <span role="cell" class="c-state">${state(run.status)}</span>
       <span role="cell" class="c-flow">${run.workflow}</span>
-      <span role="cell" class="c-wait soft">${waitsOf(run)}${run.tags.map(tag => html` <span class="tag">${tag}</span>`)}</span>
+      <span role="cell" class="c-wait soft">${run.finished_at && run.started_at ? `took ${span(Date.parse(run.finished_at) - Date.parse(run.started_at))}` : waitsOf(run)}${run.tags.map(tag => html` <span class="tag">${tag}</span>`)}</span>
       <span role="cell" class="c-time soft">${when(isOver(run.status) ? run.finished_at : run.created_at)}</span>
     </div>`
 
@@ -159,7 +159,7 @@ export function runsView(place: Place): View {
       <div class="run-row head" role="row" aria-rowindex="1">
         <span role="columnheader" class="c-check"><input type="checkbox" aria-label="Select all that are loaded" ?disabled=${!may("client")} .checked=${all.every(run => chosen.has(run.id))} @change=${chooseAll}></span>
         <span role="columnheader" class="c-id">Run</span><span role="columnheader" class="c-state">State</span><span role="columnheader" class="c-flow">Workflow</span>
-        <span role="columnheader" class="c-wait">Waits for</span><span role="columnheader" class="c-time">Since</span>
+        <span role="columnheader" class="c-wait">Waits for, or took</span><span role="columnheader" class="c-time">Since</span>
       </div>
       <div id="rows" role="rowgroup" ${css({ height: `${all.length * height}px`, "padding-top": `${first * height}px` })}>
         ${repeat(all.slice(first, last), run => run.id, (run, at) => row(run, first + at))}
@@ -168,7 +168,7 @@ export function runsView(place: Place): View {
   }
 
   const bar = (): Piece => chosen.size === 0 ? nothing : acting(html`<div class="bar" role="region" aria-label="Selected runs"><b>${isAllFound ? "All that the search finds" : `${count(chosen.size)} selected`}</b>
-    ${VERBS.map(it => html`<button class=${it.isDanger ? "danger" : ""} @click=${() => askMany(it, { ids: isAllFound ? null : [...chosen], q: list.q }, clear)}>${it.word}</button>`)}
+    ${verbs().map(it => html`<button class=${it.isDanger ? "danger" : ""} @click=${() => askMany(it, { ids: isAllFound ? null : [...chosen], q: list.q }, clear)}>${it.word}</button>`)}
     ${list.hasMore() && !isAllFound && list.rows().every(run => chosen.has(run.id)) && text.trim() ? html`<button class="quiet" @click=${() => {
       isAllFound = true
       draw()

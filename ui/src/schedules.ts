@@ -14,7 +14,15 @@ import type { Page, Run, RunItem, Schedule, WorkflowItem } from "./types"
 const KINDS = ["cron", "every", "at"] as const
 const TICKS_SHOWN = 5, RUNS_SHOWN = 10
 const path = (it: Schedule): string => `/v1/schedules/${seg(it.name)}`
-const date = (ms: number): string => new Date(ms).toLocaleString([], { weekday: "short", year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" })
+// By the clock of the schedule's time zone.
+function date(ms: number, it: { cron?: string; timezone: string } = { timezone: "" }): string {
+  const how: Intl.DateTimeFormatOptions = { weekday: "short", year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }
+  try {
+    return new Date(ms).toLocaleString([], it.cron ? { ...how, timeZone: it.timezone, timeZoneName: "short" } : how)
+  } catch {
+    return new Date(ms).toLocaleString([], how) // a zone that the browser does not know
+  }
+}
 
 const namesOf = async (): Promise<string[]> => (await get<Page<WorkflowItem>>("/v1/workflows?limit=1000")).items.filter(each => each.current).map(each => each.name).sort()
 
@@ -24,7 +32,7 @@ const zeroless = (text: string | undefined): string => text && !/^0/.test(text) 
 function ticksOf(values: Record<string, string>): string {
   const kind = values["kind"] ?? "cron", time = values["time"] ?? "", ticks = nextTicks({ [kind]: time, timezone: values["timezone"] || "UTC" }, 2)
   const words = kind === "cron" ? cronWords(time) : ""
-  return ticks.length ? `${words && words !== time ? `${words}; ` : ""}next ${ticks.map(date).join(", then ")}` : ""
+  return ticks.length ? `${words && words !== time ? `${words}; ` : ""}next ${ticks.map(ms => date(ms)).join(", then ")}` : ""
 }
 
 // ---- what can be done ----
@@ -122,7 +130,7 @@ function scheduleView(name: string): View {
       <div class="row actions">${buttons(it)}</div>
       ${it.last_error ? card("The last tick failed", html`<p class="pad error-text">${it.last_error}</p>`, nothing, "alert") : nothing}
       <div class="split"><div>${card("When", html`<p class="pad lead">${timing(it)}</p>`)}
-        ${card("Next ticks", it.paused ? empty("It is paused: ticks pass.") : html`<ol class="ticks-list">${nextTicks(it, TICKS_SHOWN).map(ms => html`<li>${date(ms)} <span class="soft">${when(new Date(ms).toISOString())}</span></li>`)}</ol>`)}
+        ${card("Next ticks", it.paused ? empty("It is paused: ticks pass.") : html`<ol class="ticks-list">${nextTicks(it, TICKS_SHOWN).map(ms => html`<li>${date(ms, it ?? undefined)} <span class="soft">${when(new Date(ms).toISOString())}</span></li>`)}</ol>`)}
         ${card("Its runs", runs.length ? html`<ul class="plain">${runs.map(run => html`<li>${runLink(run.id)} ${state(run.status)} <span class="soft">${when(run.created_at)}</span></li>`)}</ul>` : empty("None yet."))}</div>
       <div class="side">${card("About", facts([["Workflow", workflowLink(it.workflow)], ["Cron", it.cron ? html`<code>${it.cron}</code>` : null], ["Time zone", it.cron ? it.timezone : null], ["Next", it.paused ? null : when(it.next_at)], ["Last", when(it.last_at)], ["Ticks", ticked(it)], ["Overlap", it.overlap], ["Catch up", it.catch_up], ["Jitter", it.jitter], ["Tags", it.tags.join(", ")]]))}
         ${it.input === null ? nothing : card("Input", html`<div class="pad">${value(it.input)}</div>`)}</div></div>`

@@ -12,7 +12,7 @@ import type { Entry, Page, Run, Task } from "./types"
 export interface Bar {
   kind: string; name: string; from: number; to: number | null; outcome: string; attempt: number
   child: string // id of the run that it stands for; empty: it is none
-  parts: { from: number; to: number | null }[] // of a task: the last attempt, from when a worker had it
+  parts: { from: number; to: number | null; isBad?: boolean }[] // of a task: the last attempt, from when a worker had it; of a step: all
 }
 
 const BARS_MAX = 300, FOLD_FACTOR = 3, FOLD_MS = 2000
@@ -21,11 +21,14 @@ const OPENED = 3 // children that are unfolded unless somebody folds them
 const ZOOM = 1.5, SPAN_MIN = 1e-4, PAN = 0.2
 
 // Begun and ended entries of one thing have the same position, and those of tasks and children the same id.
+// A step is noted when it has ended: it began when what was noted before it was there.
 export function barsOf(entries: Entry[], tasks: Task[]): Bar[] {
-  const bars: Bar[] = [], open = new Map<string, Bar>()
+  const bars: Bar[] = [], open = new Map<string, Bar>(), steps = new Map<string, Bar>()
+  let before = Date.parse(entries[0]?.at ?? "")
   const byId = new Map(tasks.map(task => [task.id, task]))
   for (const entry of entries) {
-    const at = Date.parse(entry.at)
+    const at = Date.parse(entry.at), last = before
+    before = at
     if (entry.kind === "task" || entry.kind === "child") {
       const id = String(entry.data ?? ""), task = byId.get(id)
       const begun = task?.started_at ? [{ from: Date.parse(task.started_at), to: task.finished_at ? Date.parse(task.finished_at) : null }] : []
@@ -41,18 +44,35 @@ export function barsOf(entries: Entry[], tasks: Task[]): Bar[] {
     } else if (entry.kind === "wait") {
       const key = entry.target ?? `${entry.name} ${entry.position}`
       const bar = open.get(key)
-      if (!bar) continue
+      if (!bar) { // a function's wait is noted when it has ended
+        if (!byId.has(key)) bars.push({ kind: entry.name === "timer" || !entry.name ? "timer" : "wait", name: entry.name ?? "", from: last, to: at, outcome: entry.outcome, attempt: 1, child: "", parts: [] })
+        continue
+      }
       Object.assign(bar, { to: at, outcome: entry.outcome, attempt: entry.attempt ?? bar.attempt })
       open.delete(key)
-    } else if (entry.kind === "step") {
-      bars.push({ kind: "step", name: entry.name ?? "step", from: at, to: at, outcome: entry.outcome, attempt: entry.attempt ?? 1, child: "", parts: [] })
+    } else if (entry.kind === "step" || entry.kind === "step_attempt") {
+      const isOver = entry.kind === "step", key = entry.name ?? ""
+      const known = steps.get(key), bar: Bar = known ?? { kind: "step", name: entry.name ?? "step", from: last, to: null, outcome: "ok", attempt: 1, child: "", parts: [] }
+      if (!known) bars.push(bar)
+      bar.parts.push({ from: last, to: at, isBad: entry.outcome !== "ok" || !isOver })
+      Object.assign(bar, { to: isOver ? at : null, outcome: isOver ? entry.outcome : "ok", attempt: entry.attempt ?? bar.parts.length })
+      if (isOver) steps.delete(key)
+      else steps.set(key, bar)
     } else if (entry.kind === "finished" || entry.kind === "retry" || entry.kind === "rewound" || entry.kind === "continued") {
-      for (const bar of open.values()) Object.assign(bar, { to: at, outcome: "cancelled" })
+      for (const bar of [...open.values(), ...steps.values()]) Object.assign(bar, { to: at, outcome: "cancelled" })
       open.clear()
+      steps.clear()
     }
   }
   return bars
 }
+
+// What it waits for now and has not noted: functions of workers and of programs do not.
+const openWaits = (run: Run, bars: Bar[]): Bar[] => run.waits.flatMap(wait => {
+  const kind = wait.on === "timer" ? "timer" : "wait", name = wait.name ?? "", from = Date.parse(wait.since ?? "")
+  if (wait.on === "task" || wait.on === "child" || !from || bars.some(bar => bar.to === null && (bar.kind === "timer" ? kind === "timer" : bar.name === name))) return []
+  return [{ kind, name, from, to: null, outcome: "ok", attempt: 1, child: "", parts: [] }]
+})
 
 interface Scale { at: (ms: number) => number; time: (share: number) => number; folds: { from: number; to: number; ms: number }[] }
 
@@ -180,7 +200,7 @@ export class Timeline {
   }
 
   view(run: Run, entries: Entry[], tasks: Task[], retry: (bar: Bar) => Piece): TemplateResult {
-    const all = this.rows(this.barsOf(entries, tasks), 0), rows = all.slice(-BARS_MAX)
+    const all = this.rows([...this.barsOf(entries, tasks), ...openWaits(run, this.barsOf(entries, tasks))], 0), rows = all.slice(-BARS_MAX)
     if (rows.length === 0) return html`<p class="empty">${run.finished_at ? "It waited for nothing." : "It has not waited for anything yet."}</p>`
     const end = run.finished_at ? Date.parse(run.finished_at) : Date.now(), begin = Date.parse(run.created_at ?? entries[0]?.at ?? "")
     const bars = rows.map(row => row.bar)
@@ -195,7 +215,7 @@ export class Timeline {
         return html`<li class="tl-row">${this.name(row)}
           <div class="tl-track">${folds}
             <i class="tl-bar tl-${bar.kind} ${bar.to === null ? "open" : ""} ${bar.outcome === "ok" ? "" : "bad"}" ${css(this.box(scale.at(bar.from), scale.at(bar.to ?? end)))}></i>
-            ${bar.parts.map(part => html`<i class="tl-part" ${css(this.box(scale.at(part.from), scale.at(part.to ?? end)))}></i>`)}</div>
+            ${bar.parts.map(part => html`<i class="tl-part ${part.isBad ? "bad" : ""}" ${css(this.box(scale.at(part.from), scale.at(part.to ?? end)))}></i>`)}</div>
           <span class="tl-time">${bar.outcome === "ok" ? nothing : html`<span class="state failed">${bar.outcome}</span> `}${span((bar.to ?? end) - bar.from)}${bar.to === null ? "…" : ""}${row.depth === 0 ? retry(bar) : nothing}</span>
         </li>`
       })}</ol>

@@ -18,7 +18,7 @@ export interface Wait {
 export interface Problem { type?: string; name?: string; message?: string; stack?: string; cause?: Json; [key: string]: Json | undefined }
 
 export interface RunItem {
-  id: string; workflow: string; kind: "flow" | "native"; status: string; priority: number; tags: string[]; waits: Wait[]
+  id: string; workflow: string; kind: "flow" | "native" | "code"; status: string; priority: number; tags: string[]; waits: Wait[]
   attempt: number; incarnation: number; cancel_requested: boolean; created_at: string | null; started_at: string | null
   updated_at: string | null; finished_at: string | null; next_wake_at: string | null; deadline_at: string | null
   idle_since: string | null; released: boolean; waits_for_code: boolean; pause_reason: Problem | null
@@ -58,7 +58,7 @@ export interface Pending {
 }
 
 export interface WorkflowItem {
-  name: string; version: string; kind: "flow" | "native"; current: boolean; created_at: string | null
+  name: string; version: string; kind: "flow" | "native" | "code"; current: boolean; created_at: string | null
   file: string | null; config: Json; registered: boolean
 }
 

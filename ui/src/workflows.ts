@@ -9,18 +9,19 @@ import { timing } from "./cron"
 import { deploy } from "./deploy"
 import { cli, count, curl, pretty, sdk, segment, version } from "./format"
 import { acting, card, empty, facts, small, state, tree, when, type Piece } from "./parts"
-import { heatOf, loadPlaces, type Spot } from "./places"
+import { heatOf, loadPlaces, startOf, type Spot } from "./places"
 import { go, href, type Place } from "./route"
 import { sourceView } from "./source"
 import { startRun } from "./start"
 import type { Page, RunItem, Schedule, Workflow, WorkflowItem } from "./types"
 
+const kindOf = (it: WorkflowItem): string => it.kind === "native" ? "C function" : it.kind === "code" ? "function of a worker" : it.file ?? "script"
 const RUNS_SHOWN = 10, VERSIONS_SHOWN = 100
 
 export function workflowsView(): View {
   let items: WorkflowItem[] | null = null
   const rows = (all: WorkflowItem[]): TemplateResult => html`<div class="card scroll" tabindex="0" role="region" aria-label="List of workflows"><table><thead><tr><th scope="col">Workflow</th><th scope="col">Kind</th><th scope="col">Version</th><th scope="col">Deployed</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
-    <tbody>${all.map(each => html`<tr><td><a href=${href("workflows", each.name)}><b>${each.name}</b></a></td><td class="soft">${each.kind === "native" ? "C function" : each.file ?? "script"}</td><td><code>${version(each.version)}</code></td><td class="soft">${when(each.created_at)}</td>
+    <tbody>${all.map(each => html`<tr><td><a href=${href("workflows", each.name)}><b>${each.name}</b></a></td><td class="soft">${kindOf(each)}</td><td><code>${version(each.version)}</code></td><td class="soft">${when(each.created_at)}</td>
       <td class="right">${small("Start…", each.name, () => startRun(each.name))} <a class="small" href=${href("runs", "", { q: `workflow:${each.name}` })}>its runs</a></td></tr>`)}</tbody></table></div>`
   return {
     title: "Workflows",
@@ -54,8 +55,8 @@ export function workflowView({ name, options }: Place): View {
     if (one?.source) spots = await loadPlaces(name, one.version)
   }
   const source = (it: Workflow): Piece => it.source
-    ? html`<section class="card" aria-label="Source"><div class="card-head"><h2>Source</h2><span class="soft small">${it.file ?? ""} ${version(it.version)}${it.current ? "" : ", not the current version"}${spots.length ? `, ${count(spots.reduce((sum, each) => sum + each.waiting, 0))} runs wait in it` : ""}</span></div>${sourceView(it.source, [], {}, heatOf(name, spots))}</section>`
-    : html`<div class="card">${empty("A C function: the program that registers it has its source.")}</div>`
+    ? html`<section class="card" aria-label="Source"><div class="card-head"><h2>Source</h2><span class="soft small">${it.file ?? ""} ${version(it.version)}${it.current ? "" : ", not the current version"}${spots.length ? `, ${count(spots.reduce((sum, each) => sum + each.waiting, 0))} runs wait in it` : ""}</span>${startOf(name, it.version, spots)}</div>${sourceView(it.source, [], {}, heatOf(name, it.version, spots))}</section>`
+    : html`<div class="card">${empty(it.kind === "code" ? "A function of a worker: the worker that registers it has its source." : "A C function: the program that registers it has its source.")}</div>`
   const versionItem = (each: WorkflowItem): TemplateResult => html`<li><a href=${href("workflows", name, { version: each.version })} aria-current=${each.version === workflow?.version ? "true" : nothing}><code>${version(each.version)}</code></a> ${each.current ? html`<b>current</b>` : nothing} <span class="soft">${when(each.created_at)}</span>
     ${workflow?.source && each.version !== workflow.version ? html`<a class="small" aria-label="Compare with ${version(each.version)}" href=${href("workflows", name, { version: workflow.version, with: each.version })}>compare</a>` : nothing}</li>`
   const comparison = (it: Workflow): Piece => compared ? html`${(compared.created_at ?? "") < (it.created_at ?? "") ? compareView(compared, it) : compareView(it, compared)}` : nothing
@@ -63,7 +64,7 @@ export function workflowView({ name, options }: Place): View {
     ${card("Newest runs", runs.length ? html`<ul class="plain">${runs.map(run => html`<li><a class="mono" href=${href("runs", run.id)}>${run.id}</a> ${state(run.status)} <span class="soft">${when(run.created_at)}</span></li>`)}</ul>` : empty("None."))}
     ${card("Versions", html`<ul class="plain">${versions.map(versionItem)}</ul>`)}
     ${schedules.length ? card("Schedules", html`<ul class="plain">${schedules.map(each => html`<li><a href=${href("schedules", each.name)}><b>${each.name}</b></a> <span class="soft">${timing(each)}${each.paused ? ", paused" : html`, next ${when(each.next_at)}`}</span></li>`)}</ul>`) : nothing}
-    ${card("About", html`${facts([["File", it.file], ["Deployed", when(it.created_at)], ["Code", it.registered ? null : "not on this node"]])}${it.config && pretty(it.config) !== "{}" ? html`<div class="tree pad">${tree(it.config, "config", 1)}</div>` : nothing}`)}</div>`
+    ${card("About", html`${facts([["File", it.file], ["Deployed", when(it.created_at)], ["Kind", it.file ? null : kindOf(it)], ["Code", it.registered ? null : it.kind === "code" ? "no worker asks for it" : "not on this node"]])}${it.config && pretty(it.config) !== "{}" ? html`<div class="tree pad">${tree(it.config, "config", 1)}</div>` : nothing}`)}</div>`
   return {
     title: name, load,
     follows: news => tells(news, "workflows", one => !one.name || one.name === name) || tells(news, "schedules") || tells(news, "runs", one => !one.workflow || one.workflow === name),

@@ -118,11 +118,8 @@ static void rewind_run(VerbCall *call) {
     Session *session = &call->session;
     bool has_filter = !str_is_null(verb_text(call, "q"));
     if (has_filter != (call->operands.count == 1) || (!has_filter && verb_flag(call, "dry-run"))) {
-        Diag diag;
-        Status status = diag_set(&diag, ERR_INVALID, "BAD_OPTION",
-                                 "name a run and a step, or a step and a filter (-q), which may "
-                                 "have --dry-run");
-        (void)session_fail(session, status, &diag);
+        (void)session_misuse(session, "name a run and a step, or a step and a filter (-q), which "
+                                      "may have --dry-run");
         return;
     }
     if (has_filter) {

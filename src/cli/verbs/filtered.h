@@ -6,8 +6,8 @@
 #include "cli/client/session.h"
 
 typedef struct Filtered {
-    const char *verb;    // "move": of POST /v1/runs/bulk
-    const char *done;    // "moved"
+    const char *verb; // "move": of POST /v1/runs/bulk
+    const char *done; // "moved"
     Str filter;
     Str version;   // null: none
     Str step;      // of a rewind; null: it is none

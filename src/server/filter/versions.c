@@ -66,7 +66,8 @@ Status filter_find_line(FilterVersions *self, const RunRow *run, int64_t *ret_li
     if (!stands_somewhere(run)) return OK;
     *ret_line = 0;
     if (run->place == PLACE_START) return OK;
-    uint64_t mixed = (uint64_t)run->place * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)run->definition;
+    uint64_t mixed =
+        (uint64_t)run->place * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)run->definition;
     FilterLine *memo = &self->lines[mixed % FILTER_LINES_KEPT];
     if (memo->definition != run->definition || memo->place != run->place) {
         int64_t line;

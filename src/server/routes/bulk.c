@@ -9,8 +9,8 @@
 //
 // Not here: changing one run (routes/changes.c, routes/move.c).
 #include "base/array.h"
-#include "base/text/number.h"
 #include "base/text/name.h"
+#include "base/text/number.h"
 #include "engine/definitions/move.h"
 #include "server/exchange/parts.h"
 #include "server/filter/filter.h"
@@ -28,8 +28,8 @@ typedef enum BulkVerb {
     BULK_VERB_COUNT
 } BulkVerb;
 
-static const char *const verb_names[BULK_VERB_COUNT] = {
-    "cancel", "pause", "resume", "release", "retry", "remove", "move", "rewind"};
+static const char *const verb_names[BULK_VERB_COUNT] = {"cancel", "pause",  "resume", "release",
+                                                        "retry",  "remove", "move",   "rewind"};
 
 enum { MOVED_SIZE_MAX = 64 << 20, REASONS_MAX = 100 }; // [routes-bulk-3]
 

@@ -245,7 +245,7 @@ class RunTest(CommandTest):
         self.assertIn("not begun a step \"nowhere\"", self.ok("wf", "rewind", "-q", found, "nowhere").out)
         self.assertEqual(self.ok("wf", "rewind", "-q", found, "charge", "-o", "ids").out, self.run_id + "\n")
         for words in (["charge"], ["-q", found, self.run_id, "charge"], [self.run_id, "charge", "--dry-run"]):
-            self.refused(2, "BAD_OPTION", "wf", "rewind", *words)
+            self.refused(2, "BAD_ARGUMENT", "wf", "rewind", *words)
         self.refused(2, "BAD_ARGUMENT", "wf", "fork", self.run_id, "charge", "--iteration", "x")
         self.refused(1, "RUN_EXISTS", "wf", "fork", self.run_id, "--id", self.run_id + "-b")
         self.ok("wf", "cancel", self.run_id, self.run_id + "-b")

@@ -1,0 +1,79 @@
+// Runs of functions that workers execute: what their page says without a source, and that everything can be done to them.
+import assert from "node:assert/strict"
+import { assert_accessible, test, wait } from "./harness.mjs"
+import { begin, button, confirm, done, open } from "./steps.mjs"
+
+// One turn of a run of `checkout`, as a worker takes it; `next` says how it goes on.
+const CODE = [{ name: "checkout", version: "2" }]
+async function turn(server, outcome, entries, more = {}) {
+  const { turns: [it] } = await server.post("/v1/turns/claim", { worker: "host-7", workflows: CODE, max: 1, wait: "30s", lease: "30s" })
+  const { turns: [verdict] } = await server.post("/v1/turns/commit", { turns: [{ turn: it.turn, outcome, entries, ...more }] })
+  assert.equal(verdict.status, "accepted", JSON.stringify(verdict))
+  return it
+}
+const isStep = entry => entry.kind === "step"
+const CHARGE = { kind: "step", op: 1, name: "charge", result: { receipt: "r-5" } }
+const RESERVE = [{ kind: "attempt", op: 2, name: "reserve", error: { type: "Timeout", message: "the warehouse did not answer" }, attempt: 1 }, { kind: "step", op: 2, name: "reserve", result: { shelf: 17 }, attempt: 2 }]
+const WAITS = { waits: [{ op: 3, on: "signal", name: "approval", until: "2036-01-01T00:00:00Z" }] }
+
+test("a run that no worker serves says so, and goes on when one comes", async world => {
+  const { server } = world
+  await server.post("/v1/turns/register", { workflows: CODE })
+  await server.start_run("checkout", "code-1", { customer: "Ada" })
+  await server.until("code-1", run => run.waits_for_code)
+  const page = await open(world, "#/runs/code-1")
+  await page.getByText("No worker asks for version 2 of checkout.").waitFor()
+  await assert_accessible(page, "unserved code run")
+  await turn(server, "suspended", [CHARGE, ...RESERVE], WAITS)
+  await page.locator(".wait-name", { hasText: "approval" }).waitFor()
+  await page.getByText("No worker asks for version").waitFor({ state: "detached" })
+  await done(page)
+})
+
+test("steps with their attempts and what it waits for are in the timeline, and there is no source", async world => {
+  const { server } = world
+  const page = await open(world, "#/runs/code-1")
+  const bar = name => page.locator(".tl-row", { hasText: name })
+  await bar("approval").waitFor()
+  assert.equal(await bar("charge").locator(".tl-part").count(), 1)
+  assert.match(await bar("reserve").innerText(), /attempt 2/)
+  assert.deepEqual(await bar("reserve").locator(".tl-part").evaluateAll(all => all.map(each => each.classList.contains("bad"))), [true, false])
+  assert.equal(await page.getByRole("region", { name: "Source" }).count(), 0)
+  await page.getByText("function of a worker").first().waitFor()
+  await assert_accessible(page, "code run")
+  for (const to of ["#/workflows", "#/workflows/checkout"]) {
+    await page.goto(`${server.url}/${to}`)
+    await page.getByText(/unction of a worker/).first().waitFor()
+  }
+  await done(page)
+})
+
+test("it is answered, rewound, forked and retried in place", async world => {
+  const { server } = world
+  const page = await open(world, "#/runs/code-1")
+  await page.locator("#answer-0").fill('{"ok": true}')
+  await button(page, "Send approval").click()
+  const answered = await turn(server, "running", [])
+  assert.deepEqual(answered.journal.at(-1).data, { ok: true })
+  await server.post("/v1/turns/commit", { turns: [{ turn: answered.turn, outcome: "failed", entries: [], error: { type: "CardDeclined", message: "<b>no</b>" } }] })
+  await page.getByText("CardDeclined: <b>no</b>").first().waitFor()
+  await button(page, "Fork from reserve").click()
+  await page.getByLabel("Id of the new run").fill("code-2")
+  await confirm(page)
+  const forked = await turn(server, "suspended", RESERVE, WAITS)
+  assert.deepEqual([forked.run_id, forked.journal.filter(isStep).map(each => each.name)], ["code-2", ["charge"]])
+  await page.goto(`${server.url}/#/runs/code-2`)
+  await button(page, "Rewind to reserve").click()
+  await confirm(page)
+  const rewound = await turn(server, "failed", [], { error: { type: "Closed", message: "the shop is closed" } })
+  assert.deepEqual([rewound.run_id, rewound.journal.filter(isStep).map(each => each.name)], ["code-2", ["charge"]])
+  await button(page, "Retry…").click()
+  await confirm(page)
+  const again = await turn(server, "completed", [], { result: "done" })
+  assert.deepEqual(again.journal.filter(isStep).map(each => each.name), ["charge"])
+  await wait(async () => (await server.run(again.run_id)).result === "done", "the retry did not end")
+  await page.getByRole("heading", { name: "Result" }).waitFor()
+  await done(page)
+})
+
+await begin()
