@@ -53,6 +53,7 @@
     X(ROW_CACHE_SIZE, row_cache_size, 96 << 20, 1,                                                 \
       "bytes of the rows that a server's store keeps in memory")                                   \
     X(RUN_CACHE_SIZE, run_cache_size, 32 << 20, 1, "bytes of runs kept between batches")           \
+    X(KNOWN_RUNS, known_runs, 65536, 1, "runs of which more than their row is remembered")         \
     X(TASK_CACHE_SIZE, task_cache_size, 8 << 20, 1, "bytes of tasks kept between batches")         \
     X(WAIT_CACHE_SIZE, wait_cache_size, 16 << 20, 1, "bytes of wait sets kept in a batch")         \
     X(CACHED_TOPICS, cached_topics, 4096, 1, "topics kept between batches")                        \
@@ -117,6 +118,7 @@ extern const Limits *const limits_in_force;
 #define LIMIT_REPLAY_ROWS        (limits_in_force->replay_rows)
 #define LIMIT_ROW_CACHE_SIZE     (limits_in_force->row_cache_size)
 #define LIMIT_RUN_CACHE_SIZE     (limits_in_force->run_cache_size)
+#define LIMIT_KNOWN_RUNS         (limits_in_force->known_runs)
 #define LIMIT_TASK_CACHE_SIZE    (limits_in_force->task_cache_size)
 #define LIMIT_WAIT_CACHE_SIZE    (limits_in_force->wait_cache_size)
 #define LIMIT_CACHED_TOPICS      (limits_in_force->cached_topics)

@@ -443,6 +443,15 @@ const Table tables[TABLE_COUNT] = {
     TABLE(TABLE_PLACES, "places", PlaceRow, 2, place_columns),
 };
 
+const Str TEXT_KEPT = {"", 0};
+
+uint64_t table_text_bits(TableNumber table) {
+    uint64_t bits = 0;
+    for (uint8_t i = 0; i < tables[table].column_count; i++)
+        if (tables[table].columns[i].type != COLUMN_I64) bits |= UINT64_C(1) << i;
+    return bits;
+}
+
 uint64_t column_bit(TableNumber table, size_t offset) {
     for (uint8_t i = 0; i < tables[table].column_count; i++) {
         if (tables[table].columns[i].offset == offset) return UINT64_C(1) << i;

@@ -79,5 +79,10 @@ enum {
 
 extern const Table tables[TABLE_COUNT];
 
+// Stands in a row for a text that is stored and was not brought with it; known by its address.
+extern const Str TEXT_KEPT;
+
 // The bit, as in row_changes, of the column at this offset of the row struct.
 uint64_t column_bit(TableNumber table, size_t offset);
+// Those of all columns that are no numbers.
+uint64_t table_text_bits(TableNumber table);

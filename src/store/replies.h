@@ -4,7 +4,7 @@
 // field that points to something is copied there.
 #pragma once
 #include "base/diag.h"
-#include "model/marks.h"
+#include "store/claim.h"
 
 // A workflow beside others of the same file.
 typedef struct DefinedReply {
@@ -207,13 +207,12 @@ typedef struct OpOut {
 // A run that this batch made ready and claimed for the batch's node.
 typedef struct ReadyRun {
     int64_t run;
-    int64_t epoch;
+    RunClaim claim;
     Str id;
     Str workflow;
     int64_t kind;
     LogRow *resolved; // what woke it: LOG_WAIT entries already in its log
     size_t resolved_count;
-    bool is_cancel_wanted;
     int64_t last_seq;
 } ReadyRun;
 

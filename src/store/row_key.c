@@ -63,6 +63,18 @@ void row_key_append(Buf *buf, const Table *table, const RowOrder *order, const v
     ASSERT(!buf->is_overflown);
 }
 
+Scan row_key_scan(const RowKey *key) {
+    const Table *table = &tables[key->table];
+    bool is_primary = key->index == SCAN_PRIMARY;
+    ASSERT(is_primary || table->indexes[key->index].is_unique);
+    return (Scan){.table = key->table,
+                  .index = key->index,
+                  .match = key->match,
+                  .match_count =
+                      is_primary ? table->key_count : table->indexes[key->index].column_count,
+                  .limit = 1};
+}
+
 void scan_check(const Scan *scan) {
     ASSERT((unsigned)scan->table < TABLE_COUNT);
     const Table *table = &tables[scan->table];

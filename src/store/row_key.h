@@ -29,5 +29,7 @@ typedef struct RowRange {
 
 // Fills `range`, whose buffers the caller has initialised and reuses.
 void row_range_set(RowRange *range, const Table *table, const Scan *scan);
+// The scan that finds that one row.
+Scan row_key_scan(const RowKey *key);
 // Stops the process when the scan breaks the rules of rowstore.h: that is a bug of its author.
 void scan_check(const Scan *scan);

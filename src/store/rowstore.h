@@ -24,6 +24,9 @@
 //        already), forget, do it all again. rollback may find that out as well. begin sets
 //        is_reloaded when what the owner remembers of the rows may be out of date. A reader does
 //        the same for a read: it is begun again, with is_retry set after its read_begin.
+//   [rowstore-11] Rows are remembered here and nowhere above: a store whose rows are far away keeps
+//        those of runs it has met in memory, and they answer what the transaction would read. Of
+//        such a row `find` may bring TEXT_KEPT for a large snapshot; get brings it whole.
 #pragma once
 #include "base/diag.h"
 #include "model/marks.h"
@@ -58,6 +61,13 @@ static inline Scan scan_of(TableNumber table, int index, const void *match, int6
     return (Scan){.table = table, .index = index, .match = match, .match_count = 1, .limit = limit};
 }
 
+// One row: its primary key, or the columns of a unique index, as they are in the row `match`.
+typedef struct RowKey {
+    TableNumber table;
+    int index; // or SCAN_PRIMARY
+    const void *match;
+} RowKey;
+
 typedef struct NodeHeartbeat {
     int64_t node; // key
     int64_t until_ms;
@@ -90,6 +100,10 @@ typedef struct RowStoreOps {
     // `key_row` has its primary key columns set. ERR_NOT_FOUND when there is none.
     MUST_CHECK Status (*get)(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
                              void *ret_row);
+    // Within a transaction: the row where it is in memory, until the next verb, or else in the
+    // arena [rowstore-11]. ERR_NOT_FOUND when there is none. NULL for readers.
+    MUST_CHECK Status (*find)(RowStore *rows, const RowKey *key, Arena *arena,
+                              const void **ret_row);
     MUST_CHECK Status (*insert)(RowStore *rows, TableNumber table, const void *row);
     MUST_CHECK Status (*update)(RowStore *rows, TableNumber table, const void *row,
                                 uint64_t changes);
@@ -129,6 +143,10 @@ struct RowStore { // first member of every implementation
 static inline Status rows_get(RowStore *rows, TableNumber table, const void *key_row, Arena *arena,
                               void *ret_row) {
     return rows->ops->get(rows, table, key_row, arena, ret_row);
+}
+static inline Status rows_find(RowStore *rows, const RowKey *key, Arena *arena,
+                               const void **ret_row) {
+    return rows->ops->find(rows, key, arena, ret_row);
 }
 static inline Status rows_insert(RowStore *rows, TableNumber table, const void *row) {
     return rows->ops->insert(rows, table, row);

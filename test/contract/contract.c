@@ -222,7 +222,7 @@ Op *create_op(World *world, const RunSpec *spec) {
 
 Claimed ready_at(const World *world, size_t place) {
     assert_true(place < world->batch.out.ready_count);
-    return (Claimed){world->batch.out.ready[place].run, world->batch.out.ready[place].epoch};
+    return (Claimed){world->batch.out.ready[place].run, world->batch.out.ready[place].claim.epoch};
 }
 
 Claimed ready_of(const World *world, int64_t run) {

@@ -885,12 +885,9 @@ void trace_learn(Knowledge *knowledge, const Batch *batch, Status status, Store 
     for (size_t i = 0; i < batch->out.ready_count; i++) {
         const ReadyRun *ready = &batch->out.ready[i];
         KnownRun *run = run_or_guest(knowledge, &arena, ready->id, ready->run);
-        *run = (KnownRun){ready->run,
-                          ready->epoch,
-                          run->epoch ? run->epoch : run->stale_epoch,
-                          batch->node,
-                          ready->kind == RUN_FLOW,
-                          false};
+        *run = (KnownRun){
+            ready->run,  ready->claim.epoch,      run->epoch ? run->epoch : run->stale_epoch,
+            batch->node, ready->kind == RUN_FLOW, false};
     }
     for (size_t i = 0; i < batch->out.ended_count; i++) {
         const EndedRun *ended = &batch->out.ended[i];

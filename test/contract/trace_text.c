@@ -189,11 +189,11 @@ Str trace_answers(Arena *arena, Status status, const Diag *diag, const Batch *ba
         const ReadyRun *ready = &batch->out.ready[i];
         buf_append_cstr(&text, "  ready");
         put(&text, "run", ready->run);
-        put(&text, "epoch", ready->epoch);
+        put(&text, "epoch", ready->claim.epoch);
         put_str(&text, "id", ready->id);
         put_str(&text, "workflow", ready->workflow);
         put(&text, "kind", ready->kind);
-        put(&text, "cancel", ready->is_cancel_wanted);
+        put(&text, "cancel", ready->claim.is_cancel_wanted);
         put(&text, "last_seq", ready->last_seq);
         for (size_t j = 0; j < ready->resolved_count; j++) {
             put_row(&text, TABLE_LOG, &ready->resolved[j]);

@@ -63,6 +63,11 @@ static Status fault_get(RowStore *rows, TableNumber table, const void *key_row, 
     if (verb_fails(self)) return failure(self, rows->diag);
     return rows_get(self->inner, table, key_row, arena, ret_row);
 }
+static Status fault_find(RowStore *rows, const RowKey *key, Arena *arena, const void **ret_row) {
+    FaultRows *self = fault_rows(rows);
+    if (verb_fails(self)) return failure(self, rows->diag);
+    return rows_find(self->inner, key, arena, ret_row);
+}
 static Status fault_insert(RowStore *rows, TableNumber table, const void *row) {
     FaultRows *self = fault_rows(rows);
     if (verb_fails(self)) return failure(self, rows->diag);
@@ -100,6 +105,7 @@ static void fault_rows_init(FaultRows *self, RowStore *inner) {
                               .commit = fault_commit,
                               .rollback = fault_rollback,
                               .get = fault_get,
+                              .find = fault_find,
                               .insert = fault_insert,
                               .update = fault_update,
                               .remove = fault_remove,

@@ -12,7 +12,7 @@ sys.path.insert(0, HERE)
 import herd  # noqa: E402
 import tap  # noqa: E402
 
-LIMITS = ("batch_ops=8,fire_rows=3,page_rows=2,read_chunk=1,expect_lookups=4,run_cache_size=1,task_cache_size=1,"
+LIMITS = ("batch_ops=8,fire_rows=3,page_rows=2,read_chunk=1,expect_lookups=4,run_cache_size=1,known_runs=1,task_cache_size=1,"
           "cached_queues=1,cached_topics=1,releases_per_batch=1,evicted_runs=1,claim_looks=2,adopt_rows=2")
 
 

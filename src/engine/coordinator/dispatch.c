@@ -14,7 +14,7 @@
 Execution *dispatch_begin(Coordinator *c, ResidentRun *run) {
     Execution *execution = executions_get(&c->executions, EXECUTE_RUN);
     execution->run = run->key;
-    execution->epoch = run->epoch;
+    execution->epoch = run->claim.epoch;
     execution->woken_ns = run->woken_ns;
     execution->is_reloaded = run->is_reloaded;
     resident_view(run, &execution->view);
@@ -39,10 +39,10 @@ static void pause_unexecuted(Coordinator *c, ResidentRun *run, const Diag *diag)
 // who was under way if this process ends too; and one that was lost too often is not tried again.
 static void begin_again(Coordinator *c, ResidentRun *run) {
     bool is_given_up =
-        c->setup.config.max_crashes > 0 && run->attempts >= c->setup.config.max_crashes;
+        c->setup.config.max_crashes > 0 && run->claim.attempts >= c->setup.config.max_crashes;
     Execution *execution = executions_get(&c->executions, EXECUTE_RUN);
     execution->run = run->key;
-    execution->epoch = run->epoch;
+    execution->epoch = run->claim.epoch;
     execution->is_reloaded = run->is_reloaded;
     execution->view = (RunView){.id = arena_str(&execution->arena, run->id)};
     execution->is_attempt = !is_given_up;
@@ -51,7 +51,7 @@ static void begin_again(Coordinator *c, ResidentRun *run) {
         Str message = arena_printf(&execution->arena,
                                    "%lld processes in a row ended while this run was under way; "
                                    "mend what its next step does, then resume it",
-                                   (long long)run->attempts);
+                                   (long long)run->claim.attempts);
         execution->output.result =
             json_error(&execution->arena, STR("CrashError"), STR("RUN_CRASHES"), message);
     }
@@ -62,7 +62,7 @@ static void begin_again(Coordinator *c, ResidentRun *run) {
 static bool is_suspect(const Coordinator *c, const ResidentRun *run) {
     enum { LAST_TRIES = 2 };
     int64_t limit = c->setup.config.max_crashes;
-    return limit > 0 && run->attempts >= (limit > LAST_TRIES ? limit - LAST_TRIES : 1);
+    return limit > 0 && run->claim.attempts >= (limit > LAST_TRIES ? limit - LAST_TRIES : 1);
 }
 
 // When a process ends everything that was under way is lost, whoever ended it. So the last tries of
@@ -72,7 +72,7 @@ static bool must_wait(const Coordinator *c, const ResidentRun *run) {
     if (!is_suspect(c, run)) return false;
     const ResidentRun *other = residents_get(&c->residents, c->suspect);
     return other != NULL && other != run && is_suspect(c, other) &&
-           (other->is_attempt || other->phase == PHASE_COMMITTING);
+           (other->claim.is_attempt || other->phase == PHASE_COMMITTING);
 }
 
 static void let_next_suspect_try(Coordinator *c) {
@@ -88,7 +88,7 @@ static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule
         return;
     }
     if (is_suspect(c, run)) c->suspect = run->key;
-    if (run->attempts > 0 && !run->is_attempt) {
+    if (run->claim.attempts > 0 && !run->claim.is_attempt) {
         begin_again(c, run);
         return;
     }
@@ -125,13 +125,13 @@ static void hand_back(Coordinator *c, ResidentRun *run) {
     self->request.done = handed_back;
     self->request.op.kind = OP_RELEASE;
     self->request.op.in.release.run = run->key;
-    self->request.op.in.release.epoch = run->epoch;
+    self->request.op.in.release.epoch = run->claim.epoch;
     residents_move(&c->residents, run, PHASE_COMMITTING);
     coordinator_submit(c, &self->request);
 }
 
 static void dispatch_code(Coordinator *c, ResidentRun *run) {
-    if (workflows_is_served(&c->workflows, run->definition)) execute(c, run, NULL, NULL);
+    if (workflows_is_served(&c->workflows, run->claim.definition)) execute(c, run, NULL, NULL);
     else hand_back(c, run);
 }
 
@@ -149,7 +149,7 @@ static bool dispatch(Coordinator *c, ResidentRun *run) {
     }
     FlowModule *module = NULL;
     Diag diag;
-    Status status = modules_get(&c->modules, run->definition, &module, &diag);
+    Status status = modules_get(&c->modules, run->claim.definition, &module, &diag);
     if (status_is_away(status)) return false;
     if (status == OK) execute(c, run, &c->flow_runner.base, module);
     else pause_unexecuted(c, run, &diag);

@@ -31,7 +31,7 @@ static bool is_awaited(const ResidentRun *run, const HandedTask *task) {
     bool is_parked = run->phase == PHASE_PARKED || run->phase == PHASE_WATCHED;
     return is_parked && run->awaited_task == task->position && run->machine != NULL &&
            run->deliveries.count == 0 && !run->is_stale && !run->is_fenced && !run->is_reloaded &&
-           !run->is_cancel_wanted && run->attempts == 0;
+           !run->claim.is_cancel_wanted && run->claim.attempts == 0;
 }
 
 // The entry that the completion will write.
@@ -59,8 +59,8 @@ static Execution *begin(Coordinator *c, const Result *result) {
     if (run == NULL || !is_awaited(run, &result->task) || !has_room) return NULL;
     FlowModule *module = NULL;
     Diag diag;
-    if (modules_get(&c->modules, run->definition, &module, &diag) != OK) return NULL;
-    run->epoch++; // of the claim that comes with the completion
+    if (modules_get(&c->modules, run->claim.definition, &module, &diag) != OK) return NULL;
+    run->claim.epoch++; // of the claim that comes with the completion
     run->woken_ns = env_monotonic_ns(c->setup.env);
     Execution *turn = dispatch_begin(c, run);
     turn->runner = &c->flow_runner.base;

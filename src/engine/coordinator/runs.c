@@ -10,54 +10,52 @@
 
 // ---- runs that became ready ----
 
-// What a run that this very batch created was created from, so that it need not be read back; NULL
-// = it was made otherwise. Operations answer in their order, so the next one is looked for where
-// the last one was found.
-static const RunSpec *created_spec(const Commit *commit, int64_t key, size_t *place) {
+// The operation of this very batch that created the run, so that it need not be read back; NULL =
+// it was made otherwise. Operations answer in their order, so the next one is looked for where the
+// last one was found.
+static const Op *creation_of(const Commit *commit, int64_t key, size_t *place) {
     for (size_t i = 0; i < commit->items.count; i++) {
         size_t at = (*place + i) % commit->items.count;
         const Op *op = commit->items.data[at].op;
         if (op->kind != OP_CREATE_RUN || op->out.status != OK || !op->out.create_run.is_new ||
-            op->out.create_run.key != key)
+            op->out.create_run.key != key || op->out.create_run.row == NULL)
             continue;
         *place = at;
-        return &op->in.create_run.spec;
+        return op;
     }
     return NULL;
 }
 
 static ResidentRun *take_new(Coordinator *c, const Commit *commit, const ReadyRun *ready,
                              size_t *place) {
-    const RunSpec *spec =
-        ready->epoch == FIRST_EPOCH ? created_spec(commit, ready->run, place) : NULL;
+    const Op *creation =
+        ready->claim.epoch == FIRST_EPOCH ? creation_of(commit, ready->run, place) : NULL;
     RunRow row = {
-        .key = ready->run,
-        .epoch = ready->epoch,
-        .id = ready->id,
-        .workflow = ready->workflow,
-        .kind = ready->kind,
-        .started_at_ms = commit->batch.now_ms,
-        .tags = spec ? spec->tags : STR_NULL,
-    };
-    ResidentRun *run = residents_add(&c->residents, &row, spec ? spec->input : STR_NULL, STR_NULL);
-    run->is_stale = spec == NULL || ready->kind != RUN_NATIVE; // the others have a definition
+        .key = ready->run, .id = ready->id, .workflow = ready->workflow, .kind = ready->kind};
+    Str input = STR_NULL;
+    if (creation != NULL) {
+        row.tags = creation->out.create_run.row->tags; // the definition may have added some
+        input = creation->in.create_run.spec.input;
+    }
+    ResidentRun *run = residents_add(&c->residents, &row, input, STR_NULL);
+    run->claim = ready->claim;
+    run->is_stale = creation == NULL;
+    if (creation != NULL) run->last_seq = ready->last_seq;
     run->is_absent = true;
-    run->is_cancel_wanted = ready->is_cancel_wanted;
-    if (ready->epoch > FIRST_EPOCH)
+    if (ready->claim.epoch > FIRST_EPOCH)
         world_tell(c->setup.world, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
     return run;
 }
 
 static void take_known(Coordinator *c, ResidentRun *run, const ReadyRun *ready) {
-    run->epoch = ready->epoch;
+    run->claim = ready->claim;
     run->is_fenced = false;
-    run->is_cancel_wanted = ready->is_cancel_wanted;
     if (!phase_is_parked(run->phase)) {
         run->is_stale = true; // a forced change: what is in memory may be wrong
         return;
     }
-    // Another node may have executed it since: then the log holds more than we know ([resident-1]
-    // of resident.h). What was delivered quietly when it parked is known already.
+    // Another node may have executed it since: then the log holds more than we know ([resident-5]).
+    // What was delivered quietly when it parked is known already.
     size_t known = 0;
     while (known < ready->resolved_count && ready->resolved[known].seq <= run->last_seq) known++;
     bool is_complete = ready->last_seq - run->last_seq == (int64_t)(ready->resolved_count - known);

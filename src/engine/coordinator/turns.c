@@ -147,8 +147,8 @@ static void apply_paused(Coordinator *c, ResidentRun *run, const Execution *exec
 }
 
 static void apply_output(Coordinator *c, ResidentRun *run, Execution *execution, const Op *op) {
-    run->attempts = 0;
-    run->is_attempt = false;
+    run->claim.attempts = 0;
+    run->claim.is_attempt = false;
     measure_turn(c->setup.world, execution, op);
     resident_clear_deliveries(&c->residents, run);
     notify_said(c, run, op);
@@ -161,7 +161,7 @@ static void apply_output(Coordinator *c, ResidentRun *run, Execution *execution,
 
 static void apply_committed(Coordinator *c, ResidentRun *run, Execution *execution, const Op *op) {
     const TurnReply *reply = &op->out.turn;
-    run->is_cancel_wanted = run->is_cancel_wanted || reply->is_cancel_wanted;
+    run->claim.is_cancel_wanted = run->claim.is_cancel_wanted || reply->is_cancel_wanted;
     run->last_seq = reply->last_seq;
     if (!execution->is_attempt) run->woken_ns = 0;
     if (execution->is_reloaded && !execution->output.is_unreadable) { // the turn has seen it
@@ -169,7 +169,7 @@ static void apply_committed(Coordinator *c, ResidentRun *run, Execution *executi
         idle_tell_reloaded(&c->idle, run);
     }
     world_tell(c->setup.world, ENGINE_LOG_GREW, run->id, run->workflow, STR_NULL);
-    if (execution->is_attempt) run->is_attempt = true;
+    if (execution->is_attempt) run->claim.is_attempt = true;
     else apply_output(c, run, execution, op);
     switch ((RunState)reply->state) {
     case RUN_RUNNING: residents_move(&c->residents, run, PHASE_READY); break;

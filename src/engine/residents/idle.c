@@ -101,7 +101,7 @@ static void watch(Idle *self, ResidentRun *run, int64_t now_ms) { // [residents-
 static void release(Idle *self, Commit *commit, ResidentRun *run, bool is_forced) {
     Op *op = commit_add_own(commit, OP_NOTE_RELEASED);
     op->in.memory = (MemoryNote){.run = run->key,
-                                 .epoch = run->epoch,
+                                 .epoch = run->claim.epoch,
                                  .is_forced = is_forced,
                                  .has_entry = true,
                                  .idle_ms = is_forced ? 0 : run->idle_timeout_ms};

@@ -43,22 +43,15 @@ ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, S
     ASSERT(residents_get(residents, row->key) == NULL);
     ResidentRun *run = mem_zalloc(sizeof(ResidentRun));
     run->key = row->key;
-    run->epoch = row->epoch;
-    run->incarnation = row->incarnation;
-    run->attempts = run_lost(row);
-    run->is_attempt = run_is_attempt_noted(row);
-    run->retries = row->retries;
+    run->claim = run_claim_of(row);
     run->awaited_task = NO_POSITION;
-    run->started_at_ms = row->started_at_ms;
     run->kind = row->kind;
-    run->definition = row->definition;
     run->tags = own(row->tags);
     run->id = own(row->id);
     run->workflow = own(row->workflow);
     run->input = own(input);
     run->parent_id = own(parent_id);
     run->snapshot = own(row->snapshot);
-    run->is_cancel_wanted = run_is_cancel_wanted(row);
     run->size = sizeof(ResidentRun) + row->id.len + row->workflow.len + input.len + parent_id.len +
                 row->snapshot.len;
     residents->total_size += run->size;
@@ -226,8 +219,8 @@ void resident_restart(Residents *residents, ResidentRun *run, Str input) {
     run->size = run->size + input.len - run->input.len;
     disown(&run->input);
     run->input = own(input);
-    run->incarnation++;
-    run->retries = 0;
+    run->claim.incarnation++;
+    run->claim.retries = 0;
     resident_clear_deliveries(residents, run);
     resident_set_machine(residents, run, NULL);
 }
@@ -252,14 +245,14 @@ void resident_view(ResidentRun *run, RunView *ret_view) {
         .key = run->key,
         .id = run->id,
         .workflow = run->workflow,
-        .definition = run->definition,
+        .definition = run->claim.definition,
         .input = run->input,
         .parent_id = run->parent_id,
-        .incarnation = run->incarnation,
-        .attempts = run->attempts,
-        .retries = run->retries,
-        .started_at_ms = run->started_at_ms,
-        .is_cancel_wanted = run->is_cancel_wanted,
+        .incarnation = run->claim.incarnation,
+        .attempts = run->claim.attempts,
+        .retries = run->claim.retries,
+        .started_at_ms = run->claim.started_at_ms,
+        .is_cancel_wanted = run->claim.is_cancel_wanted,
         .checkpoints = run->checkpoints.data,
         .checkpoint_count = run->checkpoints.count,
         .next_attempts = run->next_attempts,

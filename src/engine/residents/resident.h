@@ -1,11 +1,16 @@
 // Resident runs: what this node has in memory of the runs it owns or owned a moment ago.
 //
-//   [resident-1] A resident run is a cache: the store knows everything that is here.
+//   [resident-1] Nothing here is a copy of the run's row: there is what never changes of a run, the
+//        claim as the store last gave it, and what executes. All of it can be dropped: the store
+//        knows everything that is here.
 //   [resident-2] A run is in exactly one phase; only READY, EXECUTING and COMMITTING ones are
 //        owned.
 //   [resident-3] Only PARKED runs are dropped to make room.
 //   [resident-4] Who asks from other threads whether a parked run is in memory is told of each
 //        change (on_parked), so that nobody has to look in here.
+//   [resident-5] What executes is what the log says up to last_seq. Every change of a run that
+//        matters to its execution is an entry of its log: so a claim with a log that ends where it
+//        should finds nothing here out of date, and any other is followed by loading (is_stale).
 #pragma once
 #include "base/containers/heap.h"
 #include "base/containers/list.h"
@@ -30,24 +35,17 @@ typedef struct ResidentRun {
     List link; // in the list of its phase
     Phase phase;
     int64_t key;
-    int64_t epoch;  // of our claim
+    RunClaim claim; // ours, or the last one we had; a turn of ours that was committed counts in it
     bool is_fenced; // the claim is not ours any more: what comes of the execution is dropped
-    int64_t incarnation;
-    int64_t attempts; // executions in a row that were lost before this one
-    bool is_attempt;  // the store knows that one more is under way
-    int64_t retries;  // attempts of the whole run that failed before this one
-    int64_t started_at_ms;
-    int64_t kind;       // RunKind
-    int64_t definition; // the version it is pinned to; 0 for C workflows
-    Str id;             // strings are owned
+    int64_t kind;   // RunKind
+    Str id;         // strings are owned
     Str workflow;
     Str input;
     Str parent_id;
     Str tags;
-    Str snapshot;           // flow runs; not kept while the machine is here
-    void *machine;          // flow runs: the VM in memory; NULL while a turn has it
-    VEC(LogRow) deliveries; // flow runs: what the script has not seen yet; data is owned
-    bool is_cancel_wanted;
+    Str snapshot;            // flow runs; not kept while the machine is here
+    void *machine;           // flow runs: the VM in memory; NULL while a turn has it
+    VEC(LogRow) deliveries;  // flow runs: what the script has not seen yet; data is owned
     bool is_stale;           // memory may be behind the store: load before the next turn
     VEC(LogRow) checkpoints; // [p] = the one at position p; name and data are owned
     int64_t last_seq;        // of the log as of the last commit: tells whether this is all
@@ -84,13 +82,13 @@ static inline bool phase_is_parked(Phase phase) {
 
 // It is ours, under that epoch.
 static inline bool resident_has_claim(const ResidentRun *run, int64_t epoch) {
-    return !run->is_fenced && run->epoch == epoch;
+    return !run->is_fenced && run->claim.epoch == epoch;
 }
 
 void residents_init(Residents *residents);
 void residents_done(Residents *residents);
 ResidentRun *residents_get(const Residents *residents, int64_t key); // NULL when absent
-// A new one in phase READY. Copies what it is given.
+// A new one in phase READY. Copies what it is given; of the row what never changes, and the claim.
 ResidentRun *residents_add(Residents *residents, const RunRow *row, Str input, Str parent_id);
 void residents_remove(Residents *residents, ResidentRun *run);
 // Drops a parked run without a note: what the store says about its place is not changed.

@@ -1,8 +1,9 @@
-// Caches of the kernel: see kernel/cache.h for the invariants.
+// What the kernel remembers between operations, one cache after the other.
 //
-// Most texts of a run never change (run_text), so they live in the same block as the entry; only
-// the wait set and the snapshot change and have buffers of their own that are used again. A run
-// that wakes and parks over and over therefore costs no allocation here.
+// Each is found by a key, owns its texts and is bounded. None reads the store: who misses something
+// here reads it and puts it in.
+//
+// Invariants [cache-1]-[cache-3] are in cache.h.
 //
 // Not here: deciding what is written (runs/runs.c).
 #include "store/kernel/cache.h"
@@ -11,218 +12,91 @@
 #include "base/memory.h"
 
 enum {
-    CACHED_RUN_PART = 4,           // a wait set may take so much of the cache: one quarter
-    CACHED_RUN_MIN = 256 << 10,    // bytes; but this much in any case
-    CACHED_SNAPSHOT_MAX = 2 << 10, // bytes; a larger one is read again when it is needed
-    CACHED_TASK_MAX = 4 << 10,     // bytes of text; a larger task is left out
+    CACHED_TASK_MAX = 4 << 10, // bytes of text; a larger task is left out
     CACHED_ZONES_MAX = 64,
     CACHED_WAITS_MIN = 512,   // bytes; a smaller set is decoded as fast as it is found
     KEPT_WAITS_MAX = 2 << 20, // bytes of sets that a batch leaves for the next one
 };
 
-const Str RUN_SNAPSHOT_KEPT = {"", 0};
+typedef struct KnownRun {
+    List use;
+    int64_t key;
+    RunFacts facts;
+    uint64_t touched_by; // serial of the batch that wrote it last
+} KnownRun;
 
-static const size_t run_texts[RUN_TEXT_COUNT] = {
-    offsetof(RunRow, id),   offsetof(RunRow, workflow),       offsetof(RunRow, queue),
-    offsetof(RunRow, tags), offsetof(RunRow, leftover_topic),
-};
-
-Str *run_text(RunRow *row, size_t at) {
-    ASSERT(at < RUN_TEXT_COUNT);
-    return (Str *)(void *)((char *)row + run_texts[at]);
-}
-
-static void check_texts(void) { // a text column that is added must be among them
-    const Table *table = &tables[TABLE_RUNS];
-    size_t count = 0;
-    for (uint8_t i = 0; i < table->column_count; i++) count += table->columns[i].type != COLUMN_I64;
-    ASSERT(count == RUN_TEXT_COUNT + 2); // and waits and snapshot
-}
-
-void run_cache_init(RunCache *cache, size_t max_size) {
-    check_texts();
-    *cache = (RunCache){.max_size = max_size, .serial = 1};
+void fact_cache_init(FactCache *cache) {
+    *cache = (FactCache){.max_count = LIMIT_KNOWN_RUNS, .serial = 1};
     map_init(&cache->by_key);
-    strmap_init(&cache->by_id);
     list_init(&cache->uses);
 }
 
-static void run_cache_free_entry(RunCache *cache, CachedRun *entry) {
-    if (entry->touched_by == cache->serial) cache->has_lost = true;
-    map_remove(&cache->by_key, (uint64_t)entry->row.key);
-    strmap_remove(&cache->by_id, entry->row.id);
+static void fact_cache_free_entry(FactCache *cache, KnownRun *entry) {
+    map_remove(&cache->by_key, (uint64_t)entry->key);
     list_remove(&entry->use);
-    cache->size -= entry->size;
-    mem_free(entry->waits);
-    mem_free(entry->snapshot_text);
     mem_free(entry);
 }
 
-void run_cache_clear(RunCache *cache) {
+void fact_cache_clear(FactCache *cache) {
     LIST_EACH_SAFE (node, after, &cache->uses) {
-        run_cache_free_entry(cache, container_of(node, CachedRun, use));
+        fact_cache_free_entry(cache, container_of(node, KnownRun, use));
     }
     vec_clear(&cache->touched);
+    ASSERT(cache->by_key.count == 0);
 }
 
-void run_cache_done(RunCache *cache) {
-    run_cache_clear(cache);
+void fact_cache_done(FactCache *cache) {
+    fact_cache_clear(cache);
     map_done(&cache->by_key);
-    strmap_done(&cache->by_id);
     vec_free(&cache->touched);
 }
 
-static CachedRun *run_cache_use(RunCache *cache, CachedRun *entry) {
-    if (!entry) return NULL;
+static void fact_cache_use(FactCache *cache, KnownRun *entry) {
     list_remove(&entry->use);
     list_append(&cache->uses, &entry->use);
-    return entry;
 }
 
-CachedRun *run_cache_find(RunCache *cache, int64_t key) {
-    return run_cache_use(cache, map_get(&cache->by_key, (uint64_t)key));
+const RunFacts *fact_cache_find(FactCache *cache, int64_t key) {
+    KnownRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    if (entry == NULL) return NULL;
+    fact_cache_use(cache, entry);
+    return &entry->facts;
 }
 
-CachedRun *run_cache_find_id(RunCache *cache, Str id) {
-    return run_cache_use(cache, strmap_get(&cache->by_id, id));
-}
-
-static Str text_take(char **at, Str s) {
-    if (str_is_null(s)) return s;
-    char *start = *at;
-    if (s.len > 0) memcpy(start, s.data, s.len);
-    *at += s.len;
-    return (Str){start, s.len};
-}
-
-static CachedRun *run_cache_add(RunCache *cache, const RunRow *row) {
-    RunRow copy = *row;
-    size_t text_size = 0;
-    for (size_t i = 0; i < RUN_TEXT_COUNT; i++) text_size += run_text(&copy, i)->len;
-    // One byte more, so that empty text has an address inside the block.
-    CachedRun *entry = mem_zalloc(sizeof(CachedRun) + text_size + 1);
-    char *at = entry->text;
-    for (size_t i = 0; i < RUN_TEXT_COUNT; i++)
-        *run_text(&copy, i) = text_take(&at, *run_text(&copy, i));
-    entry->row = copy;
-    entry->row.waits = STR_NULL;
-    entry->size = sizeof(CachedRun) + text_size + 1;
+static KnownRun *fact_cache_add(FactCache *cache, int64_t key) {
+    KnownRun *entry = mem_zalloc(sizeof(KnownRun));
+    entry->key = key;
     list_init(&entry->use);
     list_append(&cache->uses, &entry->use);
-    cache->size += entry->size;
-    map_put(&cache->by_key, (uint64_t)row->key, entry);
-    strmap_put(&cache->by_id, entry->row.id, entry);
+    map_put(&cache->by_key, (uint64_t)key, entry);
+    if (cache->by_key.count > cache->max_count) // [cache-3]
+        fact_cache_free_entry(cache, container_of(cache->uses.next, KnownRun, use));
     return entry;
 }
 
-typedef struct OwnText { // a buffer of an entry
-    char **text;
-    size_t *capacity;
-} OwnText;
-
-static Str run_cache_own(RunCache *cache, CachedRun *entry, OwnText own, Str s) {
-    if (str_is_null(s)) return STR_NULL;
-    if (s.len + 1 > *own.capacity) {
-        size_t capacity = s.len + 1 < 64 ? 64 : s.len + 1;
-        mem_free(*own.text);
-        *own.text = mem_alloc(capacity);
-        entry->size += capacity - *own.capacity;
-        cache->size += capacity - *own.capacity;
-        *own.capacity = capacity;
-    }
-    memcpy(*own.text, s.data, s.len);
-    return (Str){*own.text, s.len};
-}
-
-static void run_cache_set_snapshot(RunCache *cache, CachedRun *entry, Str snapshot) { // [cache-4]
-    entry->row.snapshot = str_is_null(snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT;
-    if (snapshot.data == RUN_SNAPSHOT_KEPT.data) return;
-    bool is_large = snapshot.len > CACHED_SNAPSHOT_MAX;
-    OwnText own = {&entry->snapshot_text, &entry->snapshot_capacity};
-    entry->snapshot = run_cache_own(cache, entry, own, is_large ? STR_NULL : snapshot);
-}
-
-Str run_cache_snapshot(const RunCache *cache, int64_t key) {
-    const CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
-    return entry ? entry->snapshot : STR_NULL;
-}
-
-// A run that waits for ten thousand tasks is looked at once for each of them: reading its wait set
-// from the store every time would make the last task as dear as all before it together.
-static bool run_cache_has_room(const RunCache *cache, size_t waits_size) {
-    return waits_size <= CACHED_RUN_MIN || waits_size <= cache->max_size / CACHED_RUN_PART;
-}
-
-CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts) {
-    CachedRun *entry = map_get(&cache->by_key, (uint64_t)row->key);
-    if (!run_cache_has_room(cache, row->waits.len)) {
-        if (entry) run_cache_free_entry(cache, entry);
-        return NULL;
-    }
-    if (!entry) {
-        entry = run_cache_add(cache, row);
-    } else {
-        RunRow kept = entry->row; // its texts are the same and already owned
-        run_cache_use(cache, entry);
-        entry->row = *row;
-        for (size_t i = 0; i < RUN_TEXT_COUNT; i++) *run_text(&entry->row, i) = *run_text(&kept, i);
-    }
-    OwnText waits = {&entry->waits, &entry->waits_capacity};
-    entry->row.waits = run_cache_own(cache, entry, waits, row->waits);
-    run_cache_set_snapshot(cache, entry, row->snapshot);
+void fact_cache_write(FactCache *cache, int64_t key, const RunFacts *facts) {
+    KnownRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    if (entry == NULL) entry = fact_cache_add(cache, key);
+    else fact_cache_use(cache, entry);
     entry->facts = *facts;
-    while (cache->size > cache->max_size && cache->uses.next != &entry->use) { // [cache-3]
-        run_cache_free_entry(cache, container_of(cache->uses.next, CachedRun, use));
-    }
-    return entry;
-}
-
-static void run_cache_mark(RunCache *cache, CachedRun *entry) {
     if (entry->touched_by == cache->serial) return;
     entry->touched_by = cache->serial;
-    vec_push(&cache->touched, entry->row.key);
-}
-
-static void run_cache_mark_lost(RunCache *cache, int64_t key) {
-    cache->has_lost = true;
     vec_push(&cache->touched, key);
 }
 
-void run_cache_write(RunCache *cache, const RunRow *row, const RunFacts *facts) {
-    CachedRun *entry = run_cache_put(cache, row, facts);
-    if (entry) run_cache_mark(cache, entry);
-    else run_cache_mark_lost(cache, row->key);
+void fact_cache_remove(FactCache *cache, int64_t key) {
+    KnownRun *entry = map_get(&cache->by_key, (uint64_t)key);
+    if (entry != NULL) fact_cache_free_entry(cache, entry);
 }
 
-void run_cache_write_facts(RunCache *cache, int64_t key, const RunFacts *facts) {
-    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
-    if (!entry) {
-        run_cache_mark_lost(cache, key);
-        return;
-    }
-    entry->facts = *facts;
-    run_cache_mark(cache, entry);
-}
-
-void run_cache_remove(RunCache *cache, int64_t key) {
-    CachedRun *entry = map_get(&cache->by_key, (uint64_t)key);
-    vec_push(&cache->touched, key);
-    if (!entry) return;
-    entry->touched_by = 0; // nobody will look for it: that is no loss
-    run_cache_free_entry(cache, entry);
-}
-
-void run_cache_begin(RunCache *cache) {
+void fact_cache_begin(FactCache *cache) {
     cache->serial++;
-    cache->has_lost = false;
     vec_clear(&cache->touched);
 }
 
-void run_cache_rollback(RunCache *cache) { // [cache-2]
-    for (size_t i = 0; i < cache->touched.count; i++) {
-        CachedRun *entry = map_get(&cache->by_key, (uint64_t)cache->touched.data[i]);
-        if (entry) run_cache_free_entry(cache, entry);
-    }
+void fact_cache_rollback(FactCache *cache) { // [cache-2]
+    for (size_t i = 0; i < cache->touched.count; i++)
+        fact_cache_remove(cache, cache->touched.data[i]);
     vec_clear(&cache->touched);
 }
 
@@ -258,6 +132,14 @@ const TaskRow *task_cache_find(const TaskCache *cache, Str id) {
 void task_cache_remove(TaskCache *cache, Str id) {
     CachedTask *entry = strmap_get(&cache->by_id, id);
     if (entry) task_cache_free_entry(cache, entry);
+}
+
+static Str text_take(char **at, Str s) {
+    if (str_is_null(s)) return s;
+    char *start = *at;
+    if (s.len > 0) memcpy(start, s.data, s.len);
+    *at += s.len;
+    return (Str){start, s.len};
 }
 
 static size_t task_text_size(const TaskRow *row) {

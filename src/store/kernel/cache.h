@@ -1,13 +1,13 @@
-// Caches of the kernel: hot run rows, leased tasks, decoded wait sets, the policies of topics,
-// queues, and zones.
+// What the kernel remembers between operations: what it knows about runs, leased tasks, decoded
+// wait sets, the policies of topics, queues, and zones.
 //
-//   [cache-1] Write-through: an entry equals what the open transaction would read. Queues are the
-//        exception: what a batch counts is written once, at its end.
-//   [cache-2] Entries that a batch touched are dropped when it is rolled back.
+// No rows of runs: these belong to the row store ([rowstore-11] of rowstore.h).
+//
+//   [cache-1] What is remembered is what the open transaction would read. Queues are the exception:
+//        what a batch counts is written once, at its end.
+//   [cache-2] What a batch touched is forgotten when it is rolled back, and everything when a
+//        commit failed or another node has written.
 //   [cache-3] Bounded by bytes (runs, tasks) and by count (topics), whatever the load.
-//   [cache-4] A row whose stored snapshot is not null carries RUN_SNAPSHOT_KEPT in its place. Small
-//        snapshots are in memory beside it, because a turn that began a step keeps the one it
-//        began with; the others are read from the store for that.
 #pragma once
 #include "base/containers/list.h"
 #include "base/containers/map.h"
@@ -16,8 +16,6 @@
 #include "model/marks.h"
 #include "model/waits.h"
 #include "store/turn.h"
-
-extern const Str RUN_SNAPSHOT_KEPT;
 
 // What may belong to a run in other tables. A bit that is not set is a promise that there is
 // nothing, so that ending such a run needs no look.
@@ -41,51 +39,23 @@ typedef struct RunFacts {
     uint32_t may_have;       // MAY_HAVE_… bits
 } RunFacts;
 
-// The texts of a run that never change, at 0 … RUN_TEXT_COUNT - 1; the others are waits and
-// snapshot.
-enum { RUN_TEXT_COUNT = 5 };
-Str *run_text(RunRow *row, size_t at);
-
-typedef struct CachedRun {
-    List use; // least recently used first
-    RunRow row;
-    RunFacts facts;
-    uint64_t touched_by; // serial of the batch that wrote it last
-    char *waits;         // owned text of row.waits
-    size_t waits_capacity;
-    Str snapshot;        // as stored; null = there is none, or it is not in memory
-    char *snapshot_text; // owned
-    size_t snapshot_capacity;
-    size_t size; // bytes accounted for
-    char text[]; // owned text of all other columns, which never change
-} CachedRun;
-
-typedef struct RunCache {
-    Map by_key;
-    StrMap by_id;
-    List uses;
-    size_t size;
-    size_t max_size;
+typedef struct FactCache {
+    Map by_key; // KnownRun
+    List uses;  // least recently used first
+    size_t max_count;
     uint64_t serial;      // of the present batch
-    VEC(int64_t) touched; // keys of the runs it wrote
-    bool has_lost;        // one of them is not cached any more
-} RunCache;
+    VEC(int64_t) touched; // keys of the runs it has written of
+} FactCache;
 
-void run_cache_init(RunCache *cache, size_t max_size);
-void run_cache_done(RunCache *cache);
-void run_cache_clear(RunCache *cache);
-CachedRun *run_cache_find(RunCache *cache, int64_t key); // NULL when absent
-CachedRun *run_cache_find_id(RunCache *cache, Str id);
-// Copies the row in (or over the entry that is there); rows too large to keep are left out.
-// Answers NULL then. RUN_SNAPSHOT_KEPT says that the stored snapshot is as it was.
-CachedRun *run_cache_put(RunCache *cache, const RunRow *row, const RunFacts *facts);
-// The present batch wrote the row, learned something about the run, or removed it.
-void run_cache_write(RunCache *cache, const RunRow *row, const RunFacts *facts);
-void run_cache_write_facts(RunCache *cache, int64_t key, const RunFacts *facts);
-void run_cache_remove(RunCache *cache, int64_t key);
-Str run_cache_snapshot(const RunCache *cache, int64_t key); // null = it is not in memory
-void run_cache_begin(RunCache *cache);
-void run_cache_rollback(RunCache *cache);
+void fact_cache_init(FactCache *cache);
+void fact_cache_done(FactCache *cache);
+void fact_cache_clear(FactCache *cache);
+const RunFacts *fact_cache_find(FactCache *cache, int64_t key); // NULL when absent
+// The present batch learned this about the run, or removed the run.
+void fact_cache_write(FactCache *cache, int64_t key, const RunFacts *facts);
+void fact_cache_remove(FactCache *cache, int64_t key);
+void fact_cache_begin(FactCache *cache);
+void fact_cache_rollback(FactCache *cache);
 
 // Rows of leased tasks, so that completing one does not read it back. Only of those that nothing
 // but their own operations change: a task with a concurrency key is not kept, nor a large one.

@@ -112,7 +112,7 @@ static Status live_run_fire(Kernel *kernel, Run *run, Firing *firing) {
 
 static Status run_fire(Kernel *kernel, const RunRow *due, Firing *firing) {
     Run run;
-    Status status = run_adopt(kernel, due, &run);
+    Status status = run_load(kernel, due->key, &run);
     if (status == ERR_NOT_FOUND) return OK; // purged by something earlier in this batch
     TRY(status);
     bool is_due = run.row.due_at_ms != 0 && run.row.due_at_ms <= kernel_now(kernel);

@@ -31,7 +31,7 @@ static Status expect_ask(Expecting *all) {
 }
 
 static void expect_run_id(Expecting *all, Str id) {
-    if (str_is_null(id) || run_cache_find_id(&all->kernel->runs, id) != NULL) return;
+    if (str_is_null(id)) return;
     RunRow *wanted = ARENA_NEW(&all->kernel->scratch, RunRow);
     wanted->id = id;
     expect_scan(all, &(Scan){.table = TABLE_RUNS,
@@ -74,8 +74,8 @@ static void expect_start_key(Expecting *all, Str dedupe_key) {
 }
 
 // What run_log asks for, unless it is known.
-static void expect_log_end(Expecting *all, int64_t run, const CachedRun *cached) {
-    if (cached != NULL && cached->facts.last_seq > 0) return;
+static void expect_log_end(Expecting *all, int64_t run, const RunFacts *facts) {
+    if (facts != NULL && facts->last_seq > 0) return;
     LogRow *wanted = ARENA_NEW(&all->kernel->scratch, LogRow);
     wanted->run = run;
     expect_scan(all, &(Scan){.table = TABLE_LOG,
@@ -87,18 +87,18 @@ static void expect_log_end(Expecting *all, int64_t run, const CachedRun *cached)
 }
 
 // What every change of a run begins with.
-static const CachedRun *expect_changed_run(Expecting *all, int64_t run) {
-    const CachedRun *cached = run_cache_find(&all->kernel->runs, run);
-    if (cached == NULL) expect_run(all, run);
-    expect_log_end(all, run, cached);
-    return cached;
+static const RunFacts *expect_changed_run(Expecting *all, int64_t run) {
+    const RunFacts *facts = fact_cache_find(&all->kernel->facts, run);
+    if (facts == NULL) expect_run(all, run);
+    expect_log_end(all, run, facts);
+    return facts;
 }
 
 // What snapshot_keep asks for: the last one that was kept, and the values of the run's states.
-static void expect_kept(Expecting *all, int64_t run, const CachedRun *cached) {
+static void expect_kept(Expecting *all, int64_t run, const RunFacts *facts) {
     Arena *arena = &all->kernel->scratch;
-    uint32_t may_have = cached != NULL ? cached->facts.may_have : MAY_HAVE_ALL;
-    bool is_number_known = cached != NULL && cached->facts.next_kept > 0;
+    uint32_t may_have = facts != NULL ? facts->may_have : MAY_HAVE_ALL;
+    bool is_number_known = facts != NULL && facts->next_kept > 0;
     if (!is_number_known && (may_have & MAY_HAVE_SNAPSHOTS)) {
         SnapshotRow *wanted = ARENA_NEW(arena, SnapshotRow);
         wanted->run = run;
@@ -121,9 +121,9 @@ static void expect_kept(Expecting *all, int64_t run, const CachedRun *cached) {
 }
 
 // What run_end asks for, in the words of runs/end.c.
-static void expect_leftovers(Expecting *all, int64_t run, const CachedRun *cached) {
+static void expect_leftovers(Expecting *all, int64_t run, const RunFacts *facts) {
     Arena *arena = &all->kernel->scratch;
-    uint32_t may_have = cached != NULL ? cached->facts.may_have : MAY_HAVE_ALL;
+    uint32_t may_have = facts != NULL ? facts->may_have : MAY_HAVE_ALL;
     if (may_have & MAY_HAVE_SIGNALS) {
         EventRow *wanted = ARENA_NEW(arena, EventRow);
         wanted->run = run;
@@ -154,11 +154,11 @@ static void expect_leftovers(Expecting *all, int64_t run, const CachedRun *cache
 }
 
 static void expect_turn(Expecting *all, const TurnCommit *turn) {
-    const CachedRun *cached = expect_changed_run(all, turn->run);
-    if (turn->keep_snapshots > 0 && turn->next == NEXT_SUSPEND) expect_kept(all, turn->run, cached);
+    const RunFacts *facts = expect_changed_run(all, turn->run);
+    if (turn->keep_snapshots > 0 && turn->next == NEXT_SUSPEND) expect_kept(all, turn->run, facts);
     bool is_end = turn->next == NEXT_COMPLETE || turn->next == NEXT_FAIL ||
                   turn->next == NEXT_CANCELLED || turn->next == NEXT_RETRY;
-    if (is_end) expect_leftovers(all, turn->run, cached);
+    if (is_end) expect_leftovers(all, turn->run, facts);
     for (size_t i = 0; i < turn->child_count; i++) expect_run_id(all, turn->children[i].id);
     for (size_t i = 0; i < turn->task_count; i++) expect_task_id(all, turn->tasks[i].id);
 }
@@ -222,7 +222,7 @@ Status kernel_expect_runs(Kernel *kernel, const TaskRow *tasks, size_t count) {
     Expecting all = {.kernel = kernel};
     for (size_t i = 0; i < count; i++) {
         int64_t run = tasks[i].run;
-        if (run != 0 && run_cache_find(&kernel->runs, run) == NULL) expect_run(&all, run);
+        if (run != 0 && fact_cache_find(&kernel->facts, run) == NULL) expect_run(&all, run);
     }
     return expect_ask(&all);
 }
@@ -231,7 +231,7 @@ Status kernel_expect_claims(Kernel *kernel, const RunRow *runs, size_t count) {
     if (kernel->writer->ops->expect == NULL) return OK;
     Expecting all = {.kernel = kernel};
     for (size_t i = 0; i < count; i++) {
-        expect_log_end(&all, runs[i].key, run_cache_find(&kernel->runs, runs[i].key));
+        expect_log_end(&all, runs[i].key, fact_cache_find(&kernel->facts, runs[i].key));
     }
     return expect_ask(&all);
 }

@@ -66,7 +66,7 @@ typedef struct Kernel {
     int64_t counters[COUNTER_COUNT];
     int64_t saved_counters[COUNTER_COUNT]; // as before the batch
     uint64_t stored_counters;              // bit per counter that has a row
-    RunCache runs;
+    FactCache facts;
     HeldRow held;
     TaskCache tasks;
     TopicCache topics;
@@ -79,6 +79,7 @@ typedef struct Kernel {
     bool has_looked;               // at the heartbeats, in the present batch
     LeaseDigest lease_digest;
     uint64_t run_snapshot_bit;
+    uint64_t run_text_bits; // of the texts that are neither that nor the wait set
     uint64_t log_position_bit;
     uint64_t node_batch_bit;
 } Kernel;
@@ -91,6 +92,8 @@ static inline int64_t earliest_of(int64_t a, int64_t b) { // 0 = never
 
 // ---- kernel/rows.c: the row verbs ----
 MUST_CHECK Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row, void *ret_row);
+// [rowstore-11] of rowstore.h; what is held of a run is not in it (runs/held.h).
+MUST_CHECK Status kernel_find(Kernel *kernel, const RowKey *key, const void **ret_row);
 MUST_CHECK Status kernel_insert(Kernel *kernel, TableNumber table, const void *row);
 MUST_CHECK Status kernel_insert_new(Kernel *kernel, TableNumber table, const void *row);
 MUST_CHECK Status kernel_update(Kernel *kernel, TableNumber table, const void *before,

@@ -43,6 +43,11 @@ Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row, void *
     return status == OK || status == ERR_NOT_FOUND ? status : note_failure(kernel, status);
 }
 
+Status kernel_find(Kernel *kernel, const RowKey *key, const void **ret_row) {
+    Status status = rows_find(kernel->writer, key, &kernel->scratch, ret_row);
+    return status == OK || status == ERR_NOT_FOUND ? status : note_failure(kernel, status);
+}
+
 Status kernel_insert_new(Kernel *kernel, TableNumber table, const void *row) {
     Status status = rows_insert(kernel->writer, table, row);
     if (status == OK) kernel->write_count++;

@@ -166,8 +166,8 @@ static Status ready_settle(Kernel *kernel) {
         if (status == ERR_NOT_FOUND) continue; // ended and purged
         TRY(status);
         bool is_ours = run.row.state == RUN_RUNNING && run.row.owner == batch->node;
-        if (!is_ours || run.row.epoch != ready->epoch) continue;
-        ready->is_cancel_wanted = run_is_cancel_wanted(&run.row);
+        if (!is_ours || run.row.epoch != ready->claim.epoch) continue;
+        ready->claim = run_claim_of(&run.row);
         batch->out.ready[kept++] = *ready;
     }
     batch->out.ready_count = kept;
@@ -208,13 +208,18 @@ static Status quarantine_apply(Kernel *kernel, const Damage *quarantined) {
     return places_store(kernel);
 }
 
-static void batch_undo(Kernel *kernel) {
-    memcpy(kernel->counters, kernel->saved_counters, sizeof(kernel->counters));
-    run_cache_rollback(&kernel->runs);
-    task_cache_clear(&kernel->tasks); // [cache-2]
+// [cache-2] What is small and cheap to read again goes whole.
+static void memory_forget_small(Kernel *kernel) {
+    task_cache_clear(&kernel->tasks);
     topic_cache_clear(&kernel->topics);
     queue_cache_clear(&kernel->queues);
     places_clear(&kernel->places);
+}
+
+static void batch_undo(Kernel *kernel) {
+    memcpy(kernel->counters, kernel->saved_counters, sizeof(kernel->counters));
+    fact_cache_rollback(&kernel->facts);
+    memory_forget_small(kernel);
 }
 
 static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
@@ -228,11 +233,8 @@ static Status batch_failed(Kernel *kernel, Status status, Diag *diag) {
 }
 
 static Status memory_reload(Kernel *kernel) {
-    run_cache_clear(&kernel->runs);
-    task_cache_clear(&kernel->tasks);
-    topic_cache_clear(&kernel->topics);
-    queue_cache_clear(&kernel->queues);
-    places_clear(&kernel->places);
+    fact_cache_clear(&kernel->facts);
+    memory_forget_small(kernel);
     arena_reset(&kernel->scratch);
     TRY(counters_load(kernel, kernel->writer));
     kernel->is_stale = false;
@@ -293,7 +295,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantin
     Status status = kernel->is_stale ? memory_reload(kernel) : OK;
     if (status == OK) status = mark_check(kernel, ERR_UNAVAILABLE, &kernel->rows_diag);
     memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
-    run_cache_begin(&kernel->runs);
+    fact_cache_begin(&kernel->facts);
     kernel->held = (HeldRow){0};
     wait_cache_begin(&kernel->waits);
     uint64_t stored_counters = kernel->stored_counters;
@@ -348,11 +350,19 @@ static Status kernel_commit(Store *store, Batch *batch, Diag *diag) {
     }
 }
 
-static void kernel_close(Store *store) {
-    Kernel *kernel = (Kernel *)store;
-    if (kernel->reader != kernel->writer) kernel->reader->ops->close(kernel->reader);
-    kernel->writer->ops->close(kernel->writer);
-    run_cache_done(&kernel->runs);
+static void memory_init(Kernel *kernel) {
+    fact_cache_init(&kernel->facts);
+    task_cache_init(&kernel->tasks);
+    topic_cache_init(&kernel->topics);
+    queue_cache_init(&kernel->queues);
+    places_init(&kernel->places);
+    zone_cache_init(&kernel->zones);
+    wait_cache_init(&kernel->waits);
+    arena_init(&kernel->scratch);
+}
+
+static void kernel_free(Kernel *kernel) {
+    fact_cache_done(&kernel->facts);
     task_cache_done(&kernel->tasks);
     topic_cache_done(&kernel->topics);
     queue_cache_done(&kernel->queues);
@@ -362,6 +372,13 @@ static void kernel_close(Store *store) {
     vec_free(&kernel->heartbeats);
     arena_done(&kernel->scratch);
     mem_free(kernel);
+}
+
+static void kernel_close(Store *store) {
+    Kernel *kernel = (Kernel *)store;
+    if (kernel->reader != kernel->writer) kernel->reader->ops->close(kernel->reader);
+    kernel->writer->ops->close(kernel->writer);
+    kernel_free(kernel);
 }
 
 static void config_fill(StoreConfig *config) {
@@ -386,14 +403,9 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
     kernel->run_snapshot_bit = column_bit(TABLE_RUNS, offsetof(RunRow, snapshot));
     kernel->log_position_bit = column_bit(TABLE_LOG, offsetof(LogRow, position));
     kernel->node_batch_bit = column_bit(TABLE_NODES, offsetof(NodeRow, last_batch));
-    run_cache_init(&kernel->runs, LIMIT_RUN_CACHE_SIZE);
-    task_cache_init(&kernel->tasks);
-    topic_cache_init(&kernel->topics);
-    queue_cache_init(&kernel->queues);
-    places_init(&kernel->places);
-    zone_cache_init(&kernel->zones);
-    wait_cache_init(&kernel->waits);
-    arena_init(&kernel->scratch);
+    kernel->run_text_bits = table_text_bits(TABLE_RUNS) & ~kernel->run_snapshot_bit &
+                            ~column_bit(TABLE_RUNS, offsetof(RunRow, waits));
+    memory_init(kernel);
 
     RowStore *rows = kernel->reader;
     Status status = rows->ops->read_begin(rows, diag);
@@ -406,15 +418,7 @@ Status kernel_store_new(RowStorePair pair, const StoreConfig *config, const char
                     (kernel->config.is_read_only && kernel->counters[COUNTER_MARK] == MARK_MOVED);
     if (status == OK && !may_look) status = mark_check(kernel, ERR_CONFLICT, diag);
     if (status != OK) {
-        run_cache_done(&kernel->runs);
-        task_cache_done(&kernel->tasks);
-        topic_cache_done(&kernel->topics);
-        queue_cache_done(&kernel->queues);
-        places_done(&kernel->places);
-        zone_cache_done(&kernel->zones);
-        wait_cache_done(&kernel->waits);
-        arena_done(&kernel->scratch);
-        mem_free(kernel);
+        kernel_free(kernel);
         return status;
     }
     rows->diag = NULL;

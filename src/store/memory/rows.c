@@ -99,24 +99,31 @@ static MemoryRow *row_find(MemoryRows *self, TableNumber number, const void *key
     return ordered_get(&memory->primary, key);
 }
 
-// True when another row than `self_row` has the same values in a unique index.
-static bool index_is_taken(MemoryRows *self, TableNumber number, uint8_t place, const void *row,
-                           const MemoryRow *self_row) {
+// The row that has the values of `row` in a unique index; NULL = there is none.
+static MemoryRow *index_find(MemoryRows *self, TableNumber number, int place, const void *row) {
     const Table *table = &tables[number];
     const IndexSpec *index = &table->indexes[place];
-    if (!index->is_unique || !index_has_row(table, index, row)) return false;
     MemoryTable *memory = &self->data->tables[number];
     for (uint8_t i = 0; i < index->column_count; i++) {
         const Column *column = &table->columns[index->columns[i]];
         // As in SQL, a null is equal to nothing.
-        if (column->type != COLUMN_I64 && str_is_null(row_str(row, column))) return false;
+        if (column->type != COLUMN_I64 && str_is_null(row_str(row, column))) return NULL;
     }
     buf_clear(&self->key);
     row_key_append(&self->key, table, &memory->orders[place], row, index->column_count);
     Str prefix = buf_str(&self->key);
     OrderedNode *node = ordered_first_from(&memory->indexes[place], prefix);
-    if (node == NULL || !str_starts_with(ordered_key(node), prefix)) return false;
-    return ordered_value(node) != self_row;
+    bool is_found = node != NULL && str_starts_with(ordered_key(node), prefix);
+    return is_found ? ordered_value(node) : NULL;
+}
+
+// True when another row than `self_row` has the same values in a unique index.
+static bool index_is_taken(MemoryRows *self, TableNumber number, uint8_t place, const void *row,
+                           const MemoryRow *self_row) {
+    const IndexSpec *index = &tables[number].indexes[place];
+    if (!index->is_unique || !index_has_row(&tables[number], index, row)) return false;
+    const MemoryRow *found = index_find(self, number, place, row);
+    return found != NULL && found != self_row;
 }
 
 static void index_add(MemoryRows *self, TableNumber number, uint8_t place, MemoryRow *row) {
@@ -295,6 +302,18 @@ static Status memory_get(RowStore *rows, TableNumber table, const void *key_row,
     return OK;
 }
 
+static Status memory_find(RowStore *rows, const RowKey *key, Arena *arena, const void **ret_row) {
+    (void)arena;
+    MemoryRows *self = memory_rows(rows);
+    ASSERT(self->is_writer);
+    const MemoryRow *row = key->index == SCAN_PRIMARY
+                               ? row_find(self, key->table, key->match)
+                               : index_find(self, key->table, key->index, key->match);
+    if (row == NULL) return ERR_NOT_FOUND;
+    *ret_row = row->block;
+    return OK;
+}
+
 static Status memory_insert(RowStore *rows, TableNumber table, const void *row) {
     MemoryRows *self = memory_rows(rows);
     ASSERT(self->is_writer && self->is_active);
@@ -464,6 +483,7 @@ static const RowStoreOps memory_ops = {
     .read_begin = memory_read_begin,
     .read_end = memory_read_end,
     .get = memory_get,
+    .find = memory_find,
     .insert = memory_insert,
     .update = memory_update,
     .remove = memory_remove,

@@ -89,7 +89,8 @@ MUST_CHECK Status row_cache_fetch_all(RemoteRows *self, Fetch *fetches, size_t c
 MUST_CHECK Status row_cache_fetch_one(RemoteRows *self, const Scan *scan);
 Scan row_cache_key_scan(TableNumber table, const void *key_row);
 bool row_cache_is_key_known(RemoteRows *self, TableNumber table, const void *key_row);
-bool row_cache_is_scan_known(RemoteRows *self, const Scan *scan);
+// Whether the cache can tell if there is the one row the scan is for, and which.
+bool row_cache_is_one_known(RemoteRows *self, const Scan *scan);
 // Everything the scan has to see is in the cache: its range is known to its end, or as far as
 // the rows that were found fill it.
 bool row_cache_is_covered(RemoteRows *self, const Scan *scan, const char *rows, size_t count);

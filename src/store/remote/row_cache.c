@@ -174,12 +174,9 @@ static bool is_unique_known(RemoteRows *self, const Scan *scan) {
     Str low = buf_str(&self->range.low), high;
     RemoteTable *remote = &self->tables[scan->table];
     if (key_ranges_end_of(&remote->known[scan->index + 1], low, &high)) return true;
-    char *found = NULL;
-    size_t count = 0;
-    ArenaMark mark = arena_mark(&self->arena);
-    Status status = rows_scan(cached_rows(self), scan, &self->arena, &found, &count);
-    arena_rewind(&self->arena, mark);
-    return status == OK && count > 0;
+    const void *found = NULL;
+    RowKey key = {scan->table, scan->index, scan->match};
+    return rows_find(cached_rows(self), &key, &self->arena, &found) == OK;
 }
 
 Status row_cache_fetch_conflicts(RemoteRows *self, TableNumber number, const void *row,
@@ -273,8 +270,17 @@ bool row_cache_is_covered(RemoteRows *self, const Scan *scan, const char *rows, 
     return is_full && str_compare(row_cache_key(self, scan->table, scan->index, last), end) < 0;
 }
 
-bool row_cache_is_scan_known(RemoteRows *self, const Scan *scan) {
-    if (scan->index == SCAN_PRIMARY && scan->match_count == tables[scan->table].key_count) {
+// Of one row, by a key: of any other scan it takes looking into its range to know.
+static bool is_for_one(const Scan *scan) {
+    const Table *table = &tables[scan->table];
+    if (scan->index == SCAN_PRIMARY) return scan->match_count == table->key_count;
+    const IndexSpec *index = &table->indexes[scan->index];
+    return index->is_unique && scan->match_count == index->column_count;
+}
+
+bool row_cache_is_one_known(RemoteRows *self, const Scan *scan) {
+    if (!is_for_one(scan)) return false;
+    if (scan->index == SCAN_PRIMARY) {
         if (writes_find(self, scan->table, scan->match) != NULL) return true;
         if (row_cache_is_key_known(self, scan->table, scan->match)) return true;
     }

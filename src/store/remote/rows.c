@@ -224,6 +224,17 @@ static Status remote_get(RowStore *rows, TableNumber table, const void *key_row,
     return brief_end(self, is_brief, get_within(self, table, key_row, arena, ret_row));
 }
 
+static Status remote_find(RowStore *rows, const RowKey *key, Arena *arena, const void **ret_row) {
+    RemoteRows *self = remote_rows(rows);
+    ASSERT(self->is_active);
+    Status status = rows_find(cached_rows(self), key, arena, ret_row);
+    if (status != ERR_NOT_FOUND) return status;
+    Scan scan = row_key_scan(key);
+    if (row_cache_is_one_known(self, &scan)) return ERR_NOT_FOUND;
+    TRY(row_cache_fetch_one(self, &scan));
+    return rows_find(cached_rows(self), key, arena, ret_row);
+}
+
 static Status remote_insert(RowStore *rows, TableNumber table, const void *row) {
     RemoteRows *self = remote_rows(rows);
     ASSERT(self->is_active);
@@ -330,7 +341,7 @@ static Status remote_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
 
 // A question for one row is looked up; what a range has to see is found by looking into it.
 static Status expect_known(RemoteRows *self, const Scan *scan, bool *ret_is_known) {
-    *ret_is_known = row_cache_is_scan_known(self, scan);
+    *ret_is_known = row_cache_is_one_known(self, scan);
     if (*ret_is_known) return OK;
     char *array = NULL;
     size_t count = 0;
@@ -421,6 +432,7 @@ static const RowStoreOps remote_ops = {
     .read_begin = remote_read_begin,
     .read_end = remote_read_end,
     .get = remote_get,
+    .find = remote_find,
     .insert = remote_insert,
     .update = remote_update,
     .remove = remote_remove,

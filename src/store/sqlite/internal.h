@@ -2,6 +2,7 @@
 //
 // sqlite/sql.c    writes SQL text from the tables
 // sqlite/rows.c   the RowStore verbs over prepared statements
+// run_cache.c     the rows of runs in memory
 // sqlite/error.c  SQLite's answers in our words
 // sqlite/backup.c copies of a store that goes on (backup.h)
 // sqlite/lock.c   one owner per file
@@ -13,6 +14,7 @@
 #include "base/containers/map.h"
 #include "base/log.h"
 #include "store/row_key.h"
+#include "store/sqlite/run_cache.h"
 #include <pthread.h>
 #include <sqlite3.h>
 
@@ -44,8 +46,9 @@ typedef struct SqliteRows {
     sqlite3_stmt *get[TABLE_COUNT];
     sqlite3_stmt *insert[TABLE_COUNT];
     sqlite3_stmt *remove[TABLE_COUNT];
-    Map updates; // by table and change mask
-    Map scans;   // by table and shape
+    Map updates;   // by table and change mask
+    Map scans;     // by table and shape
+    RunCache runs; // the writer's
 } SqliteRows;
 
 // ---- sqlite/sql.c: each replaces the content of `sql` ----

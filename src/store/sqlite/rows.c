@@ -14,6 +14,7 @@
 // Not here: SQL text (sqlite/sql.c), opening and closing files (sqlite/open.c).
 #include "base/array.h"
 #include "base/assert.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "store/sqlite/internal.h"
 
@@ -32,6 +33,7 @@ SqliteRows *sqlite_rows_new(const char *path) {
     buf_init(&self->sql, SQLITE_SQL_SIZE_MAX);
     map_init(&self->updates);
     map_init(&self->scans);
+    run_cache_init(&self->runs, LIMIT_RUN_CACHE_SIZE);
     return self;
 }
 
@@ -174,6 +176,7 @@ static Status sqlite_begin(RowStore *rows, Diag *diag) {
                         self->path);
     }
     ASSERT(self->is_writer);
+    run_cache_begin(&self->runs);
     return run_text(self, &self->begin, "BEGIN IMMEDIATE", diag);
 }
 
@@ -183,13 +186,17 @@ static Status sqlite_commit(RowStore *rows, Diag *diag) {
     SqliteRows *self = sqlite_rows(rows);
     ASSERT(!self->is_participating);
     Status status = run_text(self, &self->commit, "COMMIT", diag);
-    if (status != OK) sqlite_rollback(rows); // nothing of it stays open
+    if (status != OK) {
+        sqlite_rollback(rows);        // nothing of it stays open
+        run_cache_clear(&self->runs); // [run-cache-2]
+    }
     return status;
 }
 
 static void sqlite_rollback(RowStore *rows) {
     SqliteRows *self = sqlite_rows(rows);
     self->is_participating = false;
+    run_cache_undo(&self->runs);
     // After a full disk or an I/O error SQLite has rolled back by itself.
     if (sqlite3_get_autocommit(self->database)) return;
     Status status = run_text(self, &self->rollback, "ROLLBACK", NULL);
@@ -225,6 +232,7 @@ static Status participation_end(SqliteRows *self, Diag *diag) {
 static Status sqlite_rollback_to(RowStore *rows, Diag *diag) {
     SqliteRows *self = sqlite_rows(rows);
     TRY(participation_end(self, diag));
+    run_cache_undo(&self->runs);
     TRY(run(self, self->rollback_to, diag));
     return run(self, self->release, diag);
 }
@@ -266,6 +274,33 @@ static Status sqlite_get(RowStore *rows, TableNumber number, const void *key_row
     return status;
 }
 
+static Status sqlite_scan(RowStore *rows, const Scan *scan, Arena *arena, void *ret_rows,
+                          size_t *ret_count);
+
+static const RunRow *find_in_memory(SqliteRows *self, const RowKey *key) {
+    if (key->table != TABLE_RUNS) return NULL;
+    const RunRow *wanted = key->match;
+    return key->index == SCAN_PRIMARY ? run_cache_find(&self->runs, wanted->key)
+                                      : run_cache_find_id(&self->runs, wanted->id);
+}
+
+static Status sqlite_find(RowStore *rows, const RowKey *key, Arena *arena, const void **ret_row) {
+    SqliteRows *self = sqlite_rows(rows);
+    ASSERT(self->is_writer);
+    const void *known = find_in_memory(self, key);
+    if (known == NULL) {
+        Scan scan = row_key_scan(key);
+        void *row = NULL;
+        size_t count = 0;
+        TRY(sqlite_scan(rows, &scan, arena, &row, &count));
+        if (count == 0) return ERR_NOT_FOUND;
+        known = find_in_memory(self, key);
+        if (known == NULL) known = row;
+    }
+    *ret_row = known;
+    return OK;
+}
+
 static Status sqlite_insert(RowStore *rows, TableNumber number, const void *row) {
     SqliteRows *self = sqlite_rows(rows);
     const Table *table = &tables[number];
@@ -278,7 +313,9 @@ static Status sqlite_insert(RowStore *rows, TableNumber number, const void *row)
         int code = bind_column(statement, i + 1, &table->columns[i], row);
         if (code != SQLITE_OK) return fail(self, code, rows->diag);
     }
-    return run(self, statement, rows->diag);
+    TRY(run(self, statement, rows->diag));
+    if (number == TABLE_RUNS) run_cache_insert(&self->runs, row); // [run-cache-1]
+    return OK;
 }
 
 static Status update_statement(SqliteRows *self, TableNumber number, uint64_t changes,
@@ -311,6 +348,7 @@ static Status sqlite_update(RowStore *rows, TableNumber number, const void *row,
     }
     TRY(bind_keys(self, statement, place, table, row));
     TRY(run(self, statement, rows->diag));
+    if (number == TABLE_RUNS) run_cache_update(&self->runs, row, changes);
     return sqlite3_changes(self->database) > 0 ? OK : ERR_NOT_FOUND;
 }
 
@@ -324,6 +362,7 @@ static Status sqlite_remove(RowStore *rows, TableNumber number, const void *key_
     sqlite3_stmt *statement = self->remove[number];
     TRY(bind_keys(self, statement, 1, table, key_row));
     TRY(run(self, statement, rows->diag));
+    if (number == TABLE_RUNS) run_cache_remove(&self->runs, ((const RunRow *)key_row)->key);
     return sqlite3_changes(self->database) > 0 ? OK : ERR_NOT_FOUND;
 }
 
@@ -391,7 +430,10 @@ static Status sqlite_scan(RowStore *rows, const Scan *scan, Arena *arena, void *
             array = larger;
             capacity *= 2;
         }
-        read_row(statement, table, arena, array + count * table->row_size);
+        void *row = array + count * table->row_size;
+        read_row(statement, table, arena, row);
+        if (self->is_writer && scan->table == TABLE_RUNS)
+            (void)run_cache_add(&self->runs, row); // [run-cache-1]
         count++;
     }
     Status status = code == SQLITE_DONE ? OK : fail(self, code, rows->diag);
@@ -442,6 +484,7 @@ static void sqlite_close(RowStore *rows) {
     statements_clear(&self->scans);
     map_done(&self->updates);
     map_done(&self->scans);
+    run_cache_done(&self->runs);
     // A participant may have left a statement of its own open; close_v2 waits for it.
     sqlite3_close_v2(self->database);
     sqlite_lock_release(&self->lock);
@@ -462,6 +505,7 @@ static const RowStoreOps sqlite_ops = {
     .read_begin = sqlite_read_begin,
     .read_end = sqlite_read_end,
     .get = sqlite_get,
+    .find = sqlite_find,
     .insert = sqlite_insert,
     .update = sqlite_update,
     .remove = sqlite_remove,

@@ -56,7 +56,7 @@ static void event_taken_in_elsewhere_is_left_to_the_node_that_keeps_the_run(void
     assert_int_equal(op->out.claim.affinity_count, 1);
     assert_claimed(world, "r1");
     const ReadyRun *ready = &world->batch.out.ready[0];
-    assert_true(ready->epoch > before.epoch);
+    assert_true(ready->claim.epoch > before.epoch);
     assert_resolved(ready->resolved, ready->resolved_count, 0, OUTCOME_OK, "7");
     finish(world, ready_at(world, 0), NEXT_COMPLETE, "1");
 }

@@ -23,7 +23,7 @@ static void cancel_with_grace_reaches_a_parked_run_at_its_wait(void **state) {
     assert_true(cancel_run(world, "r1", 5000)->out.cancel.is_changed);
     const ReadyRun *ready = &world->batch.out.ready[0];
     assert_resolved(ready->resolved, ready->resolved_count, 0, OUTCOME_CANCELLED, NULL);
-    assert_true(ready->is_cancel_wanted);
+    assert_true(ready->claim.is_cancel_wanted);
     claimed = ready_at(world, 0);
     // Its cleanup may wait: the request is delivered once only.
     Op *op = park(world, claimed, on_signal("cleaned"));
@@ -177,7 +177,7 @@ static void cancel_of_a_paused_run_lets_it_clean_up(void **state) {
     pause_run(world, "parked");
     assert_true(cancel_run(world, "parked", 5000)->out.cancel.is_changed);
     assert_state(world, "parked", RUN_RUNNING);
-    assert_true(world->batch.out.ready[0].is_cancel_wanted);
+    assert_true(world->batch.out.ready[0].claim.is_cancel_wanted);
     Op *op = park(world, ready_at(world, 0), on_signal("go"));
     assert_resolved(op->out.turn.resolved, op->out.turn.resolved_count, 0, OUTCOME_CANCELLED, NULL);
 }

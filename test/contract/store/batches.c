@@ -294,7 +294,7 @@ static void ready_run_says_what_its_executor_needs(void **state) {
     assert_int_equal(ready->kind, RUN_FLOW);
     assert_int_equal(ready->resolved_count, 1);
     assert_int_equal(ready->last_seq, ready->resolved[0].seq);
-    assert_false(ready->is_cancel_wanted);
+    assert_false(ready->claim.is_cancel_wanted);
     LogPage log = get_log(world, "r1");
     assert_int_equal(log.rows[log.count - 1].seq, ready->last_seq);
 }

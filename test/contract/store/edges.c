@@ -224,11 +224,11 @@ static const char *const elsewhere[] = {
 
 // Bounds that no caller meets.
 static const char *const inner[] = {
-    "page_rows",     "read_chunk",     "read_looks",     "expect_lookups",     "fetch_rows",
-    "replay_rows",   "row_cache_size", "run_cache_size", "task_cache_size",    "wait_cache_size",
-    "cached_topics", "cached_queues",  "cached_modules", "releases_per_batch", "evicted_runs",
-    "adopt_rows",    "claim_looks",    "settle_steps",   "fire_ticks",         "fire_starts",
-    "fire_rows",     "purge_rows"};
+    "page_rows",       "read_chunk",     "read_looks",     "expect_lookups", "fetch_rows",
+    "replay_rows",     "row_cache_size", "run_cache_size", "known_runs",     "task_cache_size",
+    "wait_cache_size", "cached_topics",  "cached_queues",  "cached_modules", "releases_per_batch",
+    "evicted_runs",    "adopt_rows",     "claim_looks",    "settle_steps",   "fire_ticks",
+    "fire_starts",     "fire_rows",      "purge_rows"};
 
 static const LimitInfo *info_of(const char *limit) {
     for (size_t i = 0; i < limit_count; i++)

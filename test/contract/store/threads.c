@@ -170,7 +170,7 @@ static void *write_chain(void *context) {
         batch_add(&batch, OP_CREATE_RUN)->in.create_run.spec = spec;
         bool is_good = commit(worker->shared, &batch) == OK && batch.out.ready_count == 1;
         int64_t run = is_good ? batch.out.ready[0].run : 0;
-        int64_t epoch = is_good ? batch.out.ready[0].epoch : 0;
+        int64_t epoch = is_good ? batch.out.ready[0].claim.epoch : 0;
         batch_init(&batch, &arena, START_MS);
         batch.node = worker->node;
         batch.number = ++worker->batch_number;

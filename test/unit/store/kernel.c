@@ -223,7 +223,7 @@ static void signal_wakes_a_parked_run_with_its_payload(void **state) {
     assert_int_equal(ready->resolved[0].outcome, OUTCOME_OK);
     assert_int_equal(ready->resolved[0].position, 7);
     assert_str(ready->resolved[0].data, "{\"ok\":true}");
-    assert_true(ready->epoch > claim.epoch);
+    assert_true(ready->claim.epoch > claim.epoch);
 }
 
 static void signal_before_the_wait_is_kept_and_taken_in_order(void **state) {
@@ -600,7 +600,7 @@ static void cancel_reaches_a_parked_run_at_its_wait(void **state) {
     park(world, claim, on_event("paid"));
     assert_true(cancel(world, "r1", 1000)->out.cancel.is_changed);
     assert_int_equal(world->batch.out.ready[0].resolved[0].outcome, OUTCOME_CANCELLED);
-    assert_true(world->batch.out.ready[0].is_cancel_wanted);
+    assert_true(world->batch.out.ready[0].claim.is_cancel_wanted);
     claim = ready_at(world, 0);
     assert_int_equal(park(world, claim, on_timer(START_MS + 500))->out.turn.state, RUN_SUSPENDED);
     world->now_ms += 500;

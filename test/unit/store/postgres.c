@@ -309,7 +309,7 @@ static void a_step_is_not_called_for_a_batch_that_is_out_of_date(void **state) {
         snprintf(id[0], sizeof(id[0]), "a%d", i);
         snprintf(id[1], sizeof(id[1]), "b%d", i);
         int64_t key = create(world, &world->one, id[0]);
-        int64_t epoch = world->batch.out.ready[0].epoch;
+        int64_t epoch = world->batch.out.ready[0].claim.epoch;
         create(world, &world->two, id[1]);
         int call_count = 0;
         LogRow entry = {.kind = LOG_STEP, .attempt = 1, .name = STR("s")};

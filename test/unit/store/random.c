@@ -1,6 +1,6 @@
 // Random traces of operations on several stores at once: the plain one, one whose row verbs fail
-// now and then (each failed batch is submitted again), one with a cache too small to keep
-// anything, and SQLite. All of them must give the same answers, end with the same rows, and hold
+// now and then (each failed batch is submitted again), SQLite, and SQLite with caches too small to
+// keep anything. All of them must give the same answers, end with the same rows, and hold
 // their invariants all along.
 //
 // The operations of a batch are a function of a seed and of the claims that earlier answers gave,
@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/containers/hash.h"
 #include "base/env.h"
+#include "base/limits.h"
 #include "store/kernel/internal.h"
 #include "store/reads.h"
 #include "unit/unit.h"
@@ -54,6 +55,10 @@ static Status flaky_get(RowStore *rows, TableNumber table, const void *key_row, 
     if (flaky_fails(rows)) return ERR_UNAVAILABLE;
     return rows_get(inner_of(rows), table, key_row, arena, ret_row);
 }
+static Status flaky_find(RowStore *rows, const RowKey *key, Arena *arena, const void **ret_row) {
+    if (flaky_fails(rows)) return ERR_UNAVAILABLE;
+    return rows_find(inner_of(rows), key, arena, ret_row);
+}
 static Status flaky_insert(RowStore *rows, TableNumber table, const void *row) {
     if (flaky_fails(rows)) return ERR_UNAVAILABLE;
     return rows_insert(inner_of(rows), table, row);
@@ -85,6 +90,7 @@ static const RowStoreOps flaky_ops = {
     .commit = flaky_commit,
     .rollback = flaky_rollback,
     .get = flaky_get,
+    .find = flaky_find,
     .insert = flaky_insert,
     .update = flaky_update,
     .remove = flaky_remove,
@@ -121,7 +127,7 @@ typedef struct Trace {
     int64_t letters[LETTERS_MAX];
     size_t letter_count;
     Str run_ids[RUN_IDS], topics[TOPICS], task_ids[TASK_IDS], signals[SIGNALS];
-    char path[64];
+    char paths[2][64]; // of SQLite
     int64_t failed_count, op_counts[OP_KIND_COUNT], ok_counts[OP_KIND_COUNT];
 } Trace;
 
@@ -472,7 +478,11 @@ static void compare_answers(const Batch *a, const Batch *b) {
     assert_int_equal(a->out.ready_count, b->out.ready_count);
     for (size_t i = 0; i < a->out.ready_count; i++) {
         assert_int_equal(a->out.ready[i].run, b->out.ready[i].run);
-        assert_int_equal(a->out.ready[i].epoch, b->out.ready[i].epoch);
+        const RunClaim *claim = &a->out.ready[i].claim, *other = &b->out.ready[i].claim;
+        assert_int_equal(claim->epoch, other->epoch);
+        assert_int_equal(claim->incarnation, other->incarnation);
+        assert_int_equal(claim->attempts, other->attempts);
+        assert_int_equal(claim->is_cancel_wanted, other->is_cancel_wanted);
         assert_int_equal(a->out.ready[i].last_seq, b->out.ready[i].last_seq);
         assert_int_equal(a->out.ready[i].resolved_count, b->out.ready[i].resolved_count);
     }
@@ -552,7 +562,7 @@ static void learn_task(Trace *trace, const TaskRow *task) {
 
 static void learn(Trace *trace, const Batch *batch) {
     for (size_t i = 0; i < batch->out.ready_count; i++) {
-        learn_claim(trace, (Claim){batch->out.ready[i].run, batch->out.ready[i].epoch});
+        learn_claim(trace, (Claim){batch->out.ready[i].run, batch->out.ready[i].claim.epoch});
     }
     for (size_t i = 0; i < batch->count; i++) {
         const Op *op = batch->ops[i];
@@ -593,6 +603,30 @@ static void names_fill(Trace *trace, Str *names, size_t count, const char *prefi
     }
 }
 
+static Store *sqlite_open(char path[64], const StoreConfig *config) {
+    Store *store = NULL;
+    Diag diag;
+    snprintf(path, 64, "/tmp/abide-random-XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    assert_int_equal(store_open(str_from(path), config, &store, &diag), OK);
+    return store;
+}
+
+// Answers what it was before.
+static uint32_t limit_change(const char *name, uint32_t value) {
+    for (size_t i = 0; i < limit_count; i++) {
+        if (strcmp(limit_infos[i].name, name) != 0) continue;
+        uint32_t before = limits_get(&limit_infos[i]);
+        limits_set(&limit_infos[i], value);
+        return before;
+    }
+    fail_msg("there is no limit %s", name);
+    return 0;
+}
+
 static void stores_open(Trace *trace) {
     StoreConfig config = {
         .filter_matches = filter_is_even, .event_retention_ms = 400, .events_per_topic = 5};
@@ -605,22 +639,19 @@ static void stores_open(Trace *trace) {
         (FlakyRows){.base = {.ops = &flaky_ops}, .inner = pair.writer, .calls_left = -1};
     pair.writer = &trace->flaky->base;
     assert_int_equal(kernel_store_new(pair, &config, "flaky", &trace->stores[1], &diag), OK);
-    assert_int_equal(store_open(STR("memory:"), &config, &trace->stores[2], &diag), OK);
-    ((Kernel *)trace->stores[2])->runs.max_size = 1;
-    snprintf(trace->path, sizeof(trace->path), "/tmp/abide-random-XXXXXX");
-    int file = mkstemp(trace->path);
-    assert_true(file >= 0);
-    close(file);
-    unlink(trace->path);
-    assert_int_equal(store_open(str_from(trace->path), &config, &trace->stores[3], &diag), OK);
+    trace->stores[2] = sqlite_open(trace->paths[0], &config);
+    uint32_t size = limit_change("run_cache_size", 1), count = limit_change("known_runs", 1);
+    trace->stores[3] = sqlite_open(trace->paths[1], &config);
+    (void)limit_change("run_cache_size", size);
+    (void)limit_change("known_runs", count);
 }
 
 static void trace_close(Trace *trace) {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-lock", ".lock"};
     for (size_t place = 0; place < STORES; place++) store_close(trace->stores[place]);
-    for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
+    for (size_t i = 0; i < 2 * COUNT_OF(suffixes); i++) {
         char name[96];
-        snprintf(name, sizeof(name), "%s%s", trace->path, suffixes[i]);
+        snprintf(name, sizeof(name), "%s%s", trace->paths[i % 2], suffixes[i / 2]);
         unlink(name);
     }
     arena_done(&trace->arena);

@@ -73,7 +73,7 @@ static void many_runs_are_claimed_and_ended_with_few_questions(void **state) {
         op = i == 0 ? begin(world, &world->two, OP_COMMIT_TURN)
                     : batch_add(&world->batch, OP_COMMIT_TURN);
         op->in.turn = (TurnCommit){.run = ready[i].run,
-                                   .epoch = ready[i].epoch,
+                                   .epoch = ready[i].claim.epoch,
                                    .next = NEXT_COMPLETE,
                                    .result = STR("1")};
     }

@@ -256,6 +256,83 @@ static void update_writes_only_the_named_columns(void **state) {
     commit(f);
 }
 
+// Reads it back in a transaction of its own.
+static Str found_snapshot(Fixture *f, int64_t key) {
+    const void *found = NULL;
+    begin(f);
+    assert_ok(rows_find(f->rows, &(RowKey){TABLE_RUNS, SCAN_PRIMARY, &(RunRow){.key = key}},
+                        &f->arena, &found));
+    Str snapshot = ((const RunRow *)found)->snapshot;
+    if (snapshot.data != TEXT_KEPT.data) snapshot = arena_str(&f->arena, snapshot);
+    commit(f);
+    return snapshot;
+}
+
+// [rowstore-11]
+static void what_is_found_of_a_run_is_what_is_stored_or_says_that_it_is_not(void **state) {
+    Fixture *f = *state;
+    static char large[100000];
+    memset(large, 'x', sizeof(large));
+    RunRow row = run_row(1, "a");
+    row.snapshot = STR("small");
+    begin(f);
+    assert_ok(rows_insert(f->rows, TABLE_RUNS, &row));
+    commit(f);
+    assert_str_equal(found_snapshot(f, 1), "small");
+    uint64_t changes = column_bit(TABLE_RUNS, offsetof(RunRow, snapshot));
+    row.snapshot = (Str){large, sizeof(large)};
+    begin(f);
+    assert_ok(rows_update(f->rows, TABLE_RUNS, &row, changes));
+    commit(f);
+    Str found = found_snapshot(f, 1);
+    assert_true(found.data == TEXT_KEPT.data || str_equal(found, row.snapshot));
+    RunRow whole;
+    assert_ok(rows_get(f->rows, TABLE_RUNS, &row, &f->arena, &whole));
+    assert_true(str_equal(whole.snapshot, row.snapshot));
+    row.snapshot = STR_NULL;
+    begin(f);
+    assert_ok(rows_update(f->rows, TABLE_RUNS, &row, changes));
+    f->rows->ops->rollback(f->rows);
+    assert_false(str_is_null(found_snapshot(f, 1)));
+}
+
+// What was written while it was in no memory, and read after that, is undone as well.
+static void what_was_found_before_a_rollback_is_not_found_after_it(void **state) {
+    Fixture *f = *state;
+    begin(f);
+    insert_run(f, 1, "a");
+    insert_run(f, 2, "b");
+    CounterRow used = {.number = COUNTER_NEXT_KEY, .value = 2}; // nothing lies beyond it
+    assert_ok(rows_insert(f->rows, TABLE_COUNTERS, &used));
+    commit(f);
+    RowKey key = {TABLE_RUNS, SCAN_PRIMARY, &(RunRow){.key = 1}};
+    const void *found = NULL;
+    for (int is_savepoint = 0; is_savepoint < 2; is_savepoint++) {
+        begin(f);
+        if (is_savepoint) assert_ok(f->rows->ops->savepoint(f->rows, &f->diag));
+        assert_ok(rows_remove(f->rows, TABLE_RUNS, key.match));
+        insert_run(f, 1, "another");
+        assert_ok(rows_find(f->rows, &key, &f->arena, &found));
+        assert_str_equal(((const RunRow *)found)->id, "another");
+        assert_ok(rows_remove(f->rows, TABLE_RUNS, &(RunRow){.key = 2}));
+        if (is_savepoint) {
+            assert_ok(f->rows->ops->rollback_to(f->rows, &f->diag));
+            commit(f);
+        } else {
+            f->rows->ops->rollback(f->rows);
+        }
+        begin(f);
+        assert_ok(rows_find(f->rows, &key, &f->arena, &found));
+        assert_str_equal(((const RunRow *)found)->id, "a");
+        RowKey by_id = {TABLE_RUNS, RUNS_BY_ID, &(RunRow){.id = STR("b")}};
+        assert_ok(rows_find(f->rows, &by_id, &f->arena, &found));
+        assert_int_equal(((const RunRow *)found)->key, 2);
+        by_id.match = &(RunRow){.id = STR("another")};
+        assert_int_equal(rows_find(f->rows, &by_id, &f->arena, &found), ERR_NOT_FOUND);
+        commit(f);
+    }
+}
+
 static void a_missing_row_is_not_found(void **state) {
     Fixture *f = *state;
     begin(f);
@@ -771,9 +848,23 @@ typedef struct Model { // what the runs table should hold
     bool has[64];
 } Model;
 
+static void check_found(Fixture *f, const Model *model, size_t at) {
+    const int indexes[] = {SCAN_PRIMARY, RUNS_BY_ID};
+    RunRow wanted = {.key = (int64_t)at + 1, .id = str_from(model->ids[at])};
+    for (size_t i = 0; i < COUNT_OF(indexes) && model->ids[at][0] != 0; i++) {
+        const void *found = NULL;
+        RowKey key = {TABLE_RUNS, indexes[i], &wanted};
+        assert_int_equal(rows_find(f->rows, &key, &f->arena, &found),
+                         model->has[at] ? OK : ERR_NOT_FOUND);
+        if (!model->has[at]) continue;
+        assert_int_equal(row_changes(&tables[TABLE_RUNS], found, &model->rows[at]), 0);
+    }
+}
+
 static void check_model(Fixture *f, const Model *model) {
     RunRow *found;
     size_t count, expected = 0;
+    for (size_t i = 0; i < 64; i++) check_found(f, model, i);
     Scan scan = {.table = TABLE_RUNS, .index = SCAN_PRIMARY, .limit = 1000};
     assert_ok(rows_scan(f->rows, &scan, &f->arena, &found, &count));
     for (size_t i = 0; i < 64; i++) {
@@ -891,6 +982,8 @@ int main(void) {
         ROWS_TEST(rollback_undoes_every_kind_of_change),
         ROWS_TEST(a_transaction_sees_its_own_writes),
         ROWS_TEST(update_writes_only_the_named_columns),
+        ROWS_TEST(what_is_found_of_a_run_is_what_is_stored_or_says_that_it_is_not),
+        ROWS_TEST(what_was_found_before_a_rollback_is_not_found_after_it),
         ROWS_TEST(a_missing_row_is_not_found),
         ROWS_TEST(a_key_that_exists_is_a_conflict_and_changes_nothing),
         ROWS_TEST(the_primary_order_is_by_number),

@@ -146,7 +146,7 @@ typedef struct Claimed {
 
 static Claimed ready_at(const World *world, size_t place) {
     assert_true(place < world->batch.out.ready_count);
-    return (Claimed){world->batch.out.ready[place].run, world->batch.out.ready[place].epoch};
+    return (Claimed){world->batch.out.ready[place].run, world->batch.out.ready[place].claim.epoch};
 }
 
 static Claimed create(World *world, const char *id) {

@@ -149,7 +149,7 @@ static Status claims_return(Kernel *kernel, int64_t node, int64_t *budget, int64
         TRY(owned_page(kernel, node, limit, &rows, &count));
         for (size_t i = 0; i < count; i++) {
             Run run;
-            TRY(run_adopt(kernel, &rows[i], &run));
+            TRY(run_load(kernel, rows[i].key, &run));
             TRY(run_unclaim(kernel, &run));
             if (run.row.state == RUN_RUNNING) kernel->batch->out.unclaimed_count++;
         }
@@ -198,7 +198,7 @@ static bool claim_goes_on(Op *op) {
 
 static Status run_claim(Kernel *kernel, Op *op, const RunRow *row, bool is_taken_over) {
     Run run;
-    TRY(run_adopt(kernel, row, &run));
+    TRY(run_load(kernel, row->key, &run));
     if (is_taken_over && run_is_loss_uncounted(&run.row)) run_count_loss(&run.row);    // [nodes-6]
     if (run.row.is_pause_wanted) return run_hold(kernel, &run, RUN_RUNNING, STR_NULL); // [nodes-4]
     if (!run_is_executable(kernel, &run.row)) return run_reserve(kernel, op, &run);

@@ -244,7 +244,7 @@ static Status run_insert(Kernel *kernel, Run *run, Str input) {
     kernel_count(kernel, COUNTER_RUNS_READY, run_is_ready(&run->row));
     kernel_count(kernel, COUNTER_STARTED_TOTAL, 1);
     kernel_note_due(kernel, run->row.due_at_ms);
-    run_cache_write(&kernel->runs, &run->row, &run->facts);
+    run_keep_facts(kernel, run);
     started_push(kernel, &run->row);
     return OK;
 }
@@ -300,9 +300,6 @@ static Status run_create_pinned(Kernel *kernel, const RunSpec *spec, const Verdi
 }
 
 Status run_create(Kernel *kernel, const RunSpec *given, Run *parent, RunCreated *ret_created) {
-    if (run_cache_find_id(&kernel->runs, given->id)) {
-        return existing_run(kernel, given->id, ret_created);
-    }
     RunSpec pinned = *given;
     Verdict verdict;
     ArenaMark mark = arena_mark(&kernel->scratch); // a definition is large, and children are many

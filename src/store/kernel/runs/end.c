@@ -99,7 +99,7 @@ Status children_cancel(Kernel *kernel, Run *run) {
             if (run_state_is_terminal(children[i].state)) continue;
             Run child;
             bool is_changed;
-            TRY(run_adopt(kernel, &children[i], &child));
+            TRY(run_load(kernel, children[i].key, &child));
             TRY(run_cancel(kernel, &child, STR("\"the parent run ended\""), SETTLE_GRACE_MS,
                            &is_changed));
         }
@@ -239,7 +239,7 @@ static Status children_orphan(Kernel *kernel, Run *run) {
         TRY(kernel_scan(kernel, &scan, &children, &count));
         for (size_t i = 0; i < count; i++) {
             Run child;
-            TRY(run_adopt(kernel, &children[i], &child));
+            TRY(run_load(kernel, children[i].key, &child));
             child.row.parent = 0;
             TRY(run_store(kernel, &child));
         }
@@ -288,7 +288,7 @@ Status run_purge(Kernel *kernel, Run *run, int64_t *budget, bool *ret_is_gone) {
     TRY(kernel_remove(kernel, TABLE_RUNS, &run->row)); // [end-4]
     kernel_count(kernel, COUNTER_RUNS_FIRST + run->row.state, -1);
     TRY(places_note(kernel, &run->row, NULL));
-    run_cache_remove(&kernel->runs, key);
+    fact_cache_remove(&kernel->facts, key);
     *budget -= 1;
     *ret_is_gone = true;
     return OK;

@@ -26,14 +26,17 @@ uint64_t held_take(Kernel *kernel, int64_t run) {
     return changes;
 }
 
+void held_complete(const Kernel *kernel, RunRow *row) { // [held-2]
+    if (kernel->held.run != row->key) return;
+    row_copy_columns(&tables[TABLE_RUNS], kernel->held.changes, &kernel->held.row, row);
+}
+
 bool held_put(Kernel *kernel, const RunRow *row, uint64_t changes) {
     bool is_between = kernel->held.run == row->key && kernel->op->kind == OP_COMPLETE_TASK;
     bool is_plain = str_is_null(row->waits) && !(changes & kernel->run_snapshot_bit); // [held-3]
     if (!is_between || !is_plain) return false;
     kernel->held.changes = changes;
-    kernel->held.row = *row;
-    kernel->held.row.snapshot = STR_NULL;
-    for (size_t i = 0; i < RUN_TEXT_COUNT; i++) *run_text(&kernel->held.row, i) = STR_NULL;
+    kernel->held.row = *row; // of its texts none is used, [held-3]
     return true;
 }
 

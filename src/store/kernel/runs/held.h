@@ -5,8 +5,8 @@
 // written once, with the changes of both.
 //   [held-1] At most one row is held: from a completion to the end of the turn that stands right
 //        behind it in the batch.
-//   [held-2] Who loads the run finds it as it is in the cache of runs. Who reads rows of runs finds
-//        it written: the row verbs see to that.
+//   [held-2] Who loads the run is given what is held with its row (held_complete). Who reads rows
+//        of runs finds it written: the row verbs see to that.
 //   [held-3] Only what waking changes is held: numbers, and the wait set, which is none then.
 #pragma once
 #include "store/kernel/internal.h"
@@ -16,6 +16,8 @@
 void held_begin(Kernel *kernel, int64_t run);
 // Takes what is held of the run: columns that are yet to be written.
 uint64_t held_take(Kernel *kernel, int64_t run);
+// Puts what is held of the run into its row as it was found.
+void held_complete(const Kernel *kernel, RunRow *row);
 // Whether those changes of the row are held.
 bool held_put(Kernel *kernel, const RunRow *row, uint64_t changes);
 // An operation is over. Writes what is held, unless the next one is the turn it is held for.

@@ -19,6 +19,8 @@
 //        the workflow.
 //   [runs-6] log_seq is the last entry the workflow itself knew of when its snapshot was written,
 //        so LOG_WAIT entries past it are what a restored snapshot has not seen.
+//   [runs-7] A Run has TEXT_KEPT in the place of a snapshot that is stored: it changed exactly when
+//        something else stands there.
 //
 // Not here: creation (runs/create.c), endings (runs/end.c), wait sets (waits/wait.c).
 #include "store/kernel/runs/runs.h"
@@ -29,28 +31,21 @@
 #include "store/kernel/quarantine.h"
 #include "store/kernel/runs/held.h"
 
-static void run_set_loaded(Run *run, const RunRow *row, const RunFacts *facts) {
-    run->before = *row;
-    run->before.snapshot = str_is_null(row->snapshot) ? STR_NULL : RUN_SNAPSHOT_KEPT;
-    run->row = run->before;
-    run->facts = *facts;
-    run->has_waits = false;
-}
-
-static void run_from_cache(Kernel *kernel, const CachedRun *cached, Run *ret_run) {
-    Arena *arena = &kernel->scratch;
-    RunRow row = cached->row;
-    for (size_t i = 0; i < RUN_TEXT_COUNT; i++)
-        *run_text(&row, i) = arena_str(arena, *run_text(&row, i));
-    row.waits = wait_cache_bytes(&kernel->waits, &row, arena);
-    run_set_loaded(ret_run, &row, &cached->facts);
-}
-
-// A row as it was just read.
-static void run_take(Kernel *kernel, const RunRow *row, Run *ret_run) {
-    RunFacts facts = {.may_have = MAY_HAVE_ALL};
-    run_set_loaded(ret_run, row, &facts);
-    run_cache_put(&kernel->runs, row, &facts);
+// The row that was found stands until the next verb: what is small is copied. A large wait set is
+// copied unless it is decoded already.
+static void run_take(Kernel *kernel, const RunRow *found, Run *ret_run) {
+    const RunFacts *facts = fact_cache_find(&kernel->facts, found->key);
+    RunRow row = *found;
+    held_complete(kernel, &row);
+    if (!str_is_null(row.snapshot)) row.snapshot = TEXT_KEPT; // [runs-7]
+    row.waits = wait_cache_bytes(&kernel->waits, &row, &kernel->scratch);
+    for (uint64_t bits = kernel->run_text_bits; bits != 0; bits &= bits - 1) {
+        const Column *column = &tables[TABLE_RUNS].columns[__builtin_ctzll(bits)];
+        row_set_str(&row, column, arena_str(&kernel->scratch, row_str(&row, column)));
+    }
+    *ret_run = (Run){.before = row,
+                     .row = row,
+                     .facts = facts != NULL ? *facts : (RunFacts){.may_have = MAY_HAVE_ALL}};
 }
 
 static Status run_damaged(Kernel *kernel, const Run *run, const char *message) {
@@ -64,16 +59,16 @@ static Status run_check(Kernel *kernel, const Run *run) {
     return is_known ? OK : run_damaged(kernel, run, "a run is in no known state");
 }
 
-Status run_load_damaged(Kernel *kernel, int64_t key, Run *ret_run) {
-    const CachedRun *cached = run_cache_find(&kernel->runs, key);
-    if (cached) {
-        run_from_cache(kernel, cached, ret_run);
-        return OK;
-    }
-    RunRow wanted = {.key = key}, row;
-    TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &row));
-    run_take(kernel, &row, ret_run);
+static Status run_find(Kernel *kernel, int index, const RunRow *wanted, Run *ret_run) {
+    const void *found = NULL;
+    RowKey key = {TABLE_RUNS, index, wanted};
+    TRY(kernel_find(kernel, &key, &found));
+    run_take(kernel, found, ret_run);
     return OK;
+}
+
+Status run_load_damaged(Kernel *kernel, int64_t key, Run *ret_run) {
+    return run_find(kernel, SCAN_PRIMARY, &(RunRow){.key = key}, ret_run);
 }
 
 Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
@@ -81,27 +76,10 @@ Status run_load(Kernel *kernel, int64_t key, Run *ret_run) {
     return run_check(kernel, ret_run);
 }
 
-Status run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run) {
-    bool is_cached = run_cache_find(&kernel->runs, row->key) != NULL;
-    // What this batch wrote is cached, unless something was dropped to make room.
-    if (is_cached || kernel->runs.has_lost) return run_load(kernel, row->key, ret_run);
-    run_take(kernel, row, ret_run);
-    return run_check(kernel, ret_run);
-}
-
 Status run_load_id(Kernel *kernel, Str id, Run *ret_run) {
-    const CachedRun *cached = run_cache_find_id(&kernel->runs, id);
-    if (cached) {
-        run_from_cache(kernel, cached, ret_run);
-        return run_check(kernel, ret_run);
-    }
     if (str_is_null(id)) return ERR_NOT_FOUND;
-    RunRow wanted = {.id = id}, *rows = NULL;
-    size_t count = 0;
-    Scan scan = scan_of(TABLE_RUNS, RUNS_BY_ID, &wanted, 1);
-    TRY(kernel_scan(kernel, &scan, &rows, &count));
-    if (count == 0) return ERR_NOT_FOUND;
-    return run_adopt(kernel, &rows[0], ret_run);
+    TRY(run_find(kernel, RUNS_BY_ID, &(RunRow){.id = id}, ret_run));
+    return run_check(kernel, ret_run);
 }
 
 Status run_require(Kernel *kernel, Str id, Run *ret_run) {
@@ -112,13 +90,12 @@ Status run_require(Kernel *kernel, Str id, Run *ret_run) {
 }
 
 void run_keep_facts(Kernel *kernel, const Run *run) {
-    run_cache_write_facts(&kernel->runs, run->row.key, &run->facts);
+    fact_cache_write(&kernel->facts, run->row.key, &run->facts);
 }
 
 Status run_store(Kernel *kernel, Run *run) {
     uint64_t changes = row_changes(&tables[TABLE_RUNS], &run->before, &run->row);
-    // The stored snapshot is not in the row: it changed when another text stands in its place.
-    if (run->row.snapshot.data == run->before.snapshot.data) {
+    if (run->row.snapshot.data == run->before.snapshot.data) { // [runs-7]
         changes &= ~kernel->run_snapshot_bit;
     } else {
         changes |= kernel->run_snapshot_bit;
@@ -132,10 +109,10 @@ Status run_store(Kernel *kernel, Run *run) {
         }
     }
     changes |= held_take(kernel, run->row.key);
-    run_cache_write(&kernel->runs, &run->row, &run->facts);
+    run_keep_facts(kernel, run);
     if (!held_put(kernel, &run->row, changes))
         TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
-    if (!str_is_null(run->row.snapshot)) run->row.snapshot = RUN_SNAPSHOT_KEPT; // [cache-4]
+    if (!str_is_null(run->row.snapshot)) run->row.snapshot = TEXT_KEPT; // [runs-7]
     run->before = run->row;
     return OK;
 }
@@ -256,13 +233,12 @@ Status run_announce(Kernel *kernel, Run *run, Resolved resolved) {
     TRY(run_last_seq(kernel, run));
     run_keep_facts(kernel, run);
     ReadyRun ready = {.run = run->row.key,
-                      .epoch = run->row.epoch,
+                      .claim = run_claim_of(&run->row),
                       .id = kernel_answer(kernel, run->row.id),
                       .workflow = kernel_answer(kernel, run->row.workflow),
                       .kind = run->row.kind,
                       .resolved = resolved.rows,
                       .resolved_count = resolved.count,
-                      .is_cancel_wanted = run_is_cancel_wanted(&run->row),
                       .last_seq = run->facts.last_seq};
     ready_push(kernel->batch, &ready);
     return OK;

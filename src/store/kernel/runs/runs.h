@@ -16,15 +16,13 @@ typedef struct Run {
     bool has_waits;
 } Run;
 
+// The run as it is now; a row that a scan gave back may be older.
 MUST_CHECK Status run_load(Kernel *kernel, int64_t key, Run *ret_run);
 // Also one whose row makes no sense, which the others answer with ERR_CORRUPT.
 MUST_CHECK Status run_load_damaged(Kernel *kernel, int64_t key, Run *ret_run);
 MUST_CHECK Status run_load_id(Kernel *kernel, Str id, Run *ret_run);
 // As run_load_id, but refuses the operation with RUN_NOT_FOUND.
 MUST_CHECK Status run_require(Kernel *kernel, Str id, Run *ret_run);
-// For a row that a scan gave back, possibly before this batch changed it again: then the answer is
-// the run as it is now (ERR_NOT_FOUND when it is gone).
-MUST_CHECK Status run_adopt(Kernel *kernel, const RunRow *row, Run *ret_run);
 MUST_CHECK Status run_store(Kernel *kernel, Run *run);
 void run_keep_facts(Kernel *kernel, const Run *run);
 MUST_CHECK Status run_last_seq(Kernel *kernel, Run *run);

@@ -57,13 +57,15 @@ static Status snapshots_prune(Kernel *kernel, const Run *run, int64_t keep) {
     return OK;
 }
 
-static Status snapshot_stored(Kernel *kernel, const Run *run, Str *ret_snapshot) { // [cache-4]
-    Str cached = run_cache_snapshot(&kernel->runs, run->row.key);
-    if (!str_is_null(cached)) {
-        *ret_snapshot = arena_str(&kernel->scratch, cached);
+static Status snapshot_stored(Kernel *kernel, const Run *run, Str *ret_snapshot) {
+    RunRow wanted = {.key = run->row.key}, stored;
+    const void *found = NULL;
+    TRY(kernel_find(kernel, &(RowKey){TABLE_RUNS, SCAN_PRIMARY, &wanted}, &found));
+    Str snapshot = ((const RunRow *)found)->snapshot;
+    if (snapshot.data != TEXT_KEPT.data) {
+        *ret_snapshot = arena_str(&kernel->scratch, snapshot);
         return OK;
     }
-    RunRow wanted = {.key = run->row.key}, stored;
     TRY(kernel_get(kernel, TABLE_RUNS, &wanted, &stored));
     *ret_snapshot = stored.snapshot;
     return OK;
@@ -270,7 +272,7 @@ static Status children_cancel_from(Kernel *kernel, Run *run, int64_t from_positi
             if (children[i].parent_position < from_position) continue;
             Run child;
             bool is_changed;
-            TRY(run_adopt(kernel, &children[i], &child));
+            TRY(run_load(kernel, children[i].key, &child));
             TRY(run_cancel(kernel, &child, STR("\"the parent run was set back\""), SETTLE_GRACE_MS,
                            &is_changed));
         }

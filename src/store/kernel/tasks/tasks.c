@@ -232,7 +232,7 @@ static TaskAttempt attempt_of(Kernel *kernel, const TaskRow *task) {
 static void note_woken(Op *op, int64_t run, const ReadyRun *ready) {
     if (ready->run != run || ready->resolved_count != 1) return;
     op->out.complete_task.woken_run = run;
-    op->out.complete_task.woken_epoch = ready->epoch;
+    op->out.complete_task.woken_epoch = ready->claim.epoch;
     op->out.complete_task.woken_seq = ready->last_seq;
 }
 
