@@ -243,11 +243,14 @@ typedef struct RestLook {
     int64_t next_ms;
 } RestLook;
 
-// Turns are put up on this thread only: those that wait now are among what is out.
+// Turns are put up on this thread only: those that wait now are among what is out. Those that
+// somebody will take are looked at first: what is taken meanwhile is out, and does not wait.
 static void look_for_rest(Coordinator *coordinator, void *context) {
     RestLook *look = context;
+    bool is_wanted = turns_are_wanted(look->board);
     size_t waiting = turns_waiting(look->board);
-    look->is_resting = coordinator_is_idle_beside(coordinator, waiting, &look->next_ms);
+    bool is_idle = coordinator_is_idle_beside(coordinator, waiting, &look->next_ms);
+    look->is_resting = is_idle && !is_wanted;
 }
 
 bool engine_is_resting(abide_engine *engine, int64_t *ret_next_ms) {

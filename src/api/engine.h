@@ -52,8 +52,8 @@ void engine_forget_call_off(abide_engine *engine, Await *await);
 
 // ---- code of other processes ----
 
-// Whether nothing executes here or is about to, turns aside that no process has taken from the
-// board. Then *ret_next_ms is when something is due; 0 = nothing is.
+// Whether nothing executes here or is about to, turns on the board aside that no process is there
+// to take. Then *ret_next_ms is when something is due; 0 = nothing is.
 bool engine_is_resting(abide_engine *engine, int64_t *ret_next_ms);
 
 TurnBoard *engine_turns(abide_engine *engine);

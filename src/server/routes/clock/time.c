@@ -70,7 +70,7 @@ static Status look_around(Exchange *exchange, Advance *advance, bool *ret_is_sti
     int64_t clock_ms = server_clock_ms();
     *ret_is_still = false;
     turns_expire(board, clock_ms);
-    bool is_resting = !turns_are_wanted(board) && engine_is_resting(engine, &advance->next_ms);
+    bool is_resting = engine_is_resting(engine, &advance->next_ms);
     TRY(count_tasks(exchange, advance, diag));
     if (!is_resting || advance->leased > 0) {
         advance->still_ms = 0;
