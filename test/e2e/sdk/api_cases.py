@@ -231,6 +231,8 @@ class ApiTest:
         self.assertEqual(call("workflows.places", "moving", version=plan["current"])["places"][0]["waiting"], 1)
         call("deploy", "moving", repaired)
         self.assertEqual(call("change_many", "move", q="id:" + moving, version="current", dry_run=True)["changed"], 1)
+        none = call("change_many", "rewind", q="id:" + moving, step="no such step", iteration=0, dry_run=True)
+        self.assertEqual(none["changed"], 0)
         self.assertFalse(call("move", moving, dry_run=True)["changed"])
         self.assertTrue(call("move", moving)["changed"])
         self.server.wait_for(moving, "suspended")
