@@ -1,4 +1,5 @@
 """abide: durable workflows. Workflows and tasks as functions of your program, and clients."""
+from .async_client import AsyncClient, AsyncRunHandle
 from .client import Client
 from .convert import ConversionError, PayloadTooLarge
 from .errors import (AbideError, ApiError, CancelledError, ChildError, Conflict, Forbidden,
@@ -17,7 +18,7 @@ from .workflows.definition import Workflow, workflow
 from .workflows.operation import NoneSucceeded, Operation, Settled
 from .workflows.step import Retry, StepContext, current_step
 
-__all__ = ["AbideError", "ApiError", "BlockingContext", "CancelledError", "ChildError", "Client",
+__all__ = ["AbideError", "ApiError", "AsyncClient", "AsyncRunHandle", "BlockingContext", "CancelledError", "ChildError", "Client",
            "CodeTurns", "Conflict", "Context", "ConversionError", "DeadLetters", "Duration",
            "Forbidden", "Handlers", "InvalidRequest", "NonRetryableError", "NondeterminismError",
            "NoneSucceeded", "NotFound", "Operation", "OperationError", "OperationTimeout",

@@ -76,6 +76,11 @@ class AsyncTransport:
         self.plain = Transport(server, token, timeout, retry_for, ssl_context)
         self._idle: List[Connection] = []
 
+    @classmethod
+    def like(cls, plain: Transport) -> "AsyncTransport":
+        """To the same server, with the same options."""
+        return cls(plain.url, plain.token, plain.timeout, plain.retry_for, plain.ssl_context)
+
     # ---- connections ----
 
     async def connect(self, timeout: float) -> Connection:

@@ -32,7 +32,7 @@ from .aio import AsyncTransport
 from .client import Client
 from .errors import AbideError, ApiError, ServerUnreachable, TaskCancelled, TaskError
 from .fields import Duration, in_milliseconds, seconds
-from .transport import Backoff, Transport, to_json
+from .transport import Backoff, to_json
 from .voice import Link, say, way_out
 from .workflows.definition import Workflow
 from .workflows.service import Options, Service
@@ -108,11 +108,6 @@ class _Item:
         self.text = '{"id":%s,"token":%d,%s}' % (to_json(self.id), self.token, member)
 
 
-def _for_asyncio(transport: Transport) -> AsyncTransport:
-    return AsyncTransport(transport.url, transport.token, transport.timeout, transport.retry_for,
-                          transport.ssl_context)
-
-
 def _takes_context(function: TaskFunction) -> bool:
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -186,6 +181,7 @@ class Worker:
         self._workflows: List[Workflow[Any, Any]] = []
         self._step_mocks: Dict[str, Callable[..., Any]] = {}
         self._service: Optional[Service] = None
+        self._background: Optional[threading.Thread] = None
         self._functions: Dict[str, TaskFunction] = {}
         self._takes_context: Dict[str, bool] = {}
         self._changed = threading.Condition()
@@ -236,17 +232,30 @@ class Worker:
 
     def __enter__(self) -> "Worker":
         """Works in the background, until the end of the block."""
-        self._background = self._thread(lambda: self.run(handle_signals=False))
+        self._must_have_work()
+        self._background = self._thread(self._run_in_background)
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, kind: Any = None, *_: Any) -> None:
         self.stop()
-        self._background.join()
+        if self._background is not None:
+            self._background.join()
+        if kind is None and self._failure is not None:
+            raise self._failure
+
+    def _run_in_background(self) -> None:
+        try:
+            self.run(handle_signals=False)
+        except Exception as error:
+            self._failure = error  # __exit__ raises it
+
+    def _must_have_work(self) -> None:
+        if not self._functions and not self._workflows:
+            raise AbideError("no task function and no workflow is registered")
 
     def run(self, *, handle_signals: bool = True) -> None:
         """Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills."""
-        if not self._functions and not self._workflows:
-            raise AbideError("no task function and no workflow is registered")
+        self._must_have_work()
         handle_signals = handle_signals and threading.current_thread() is threading.main_thread()
         old = {number: signal.signal(number, self._on_signal)
                for number in (signal.SIGTERM, signal.SIGINT)} if handle_signals else {}
@@ -282,10 +291,21 @@ class Worker:
     def _begin_workflows(self) -> None:
         if not self._workflows:
             return
-        self._service = Service(_for_asyncio(self.client.transport), self._link,
+        self._service = Service(self._transport_of_workflows(), self._link,
                                 self._workflow_options, self._workflows, self._refused)
         self._service.mocks = self._step_mocks
         self._service.begin()
+
+    def _transport_of_workflows(self) -> AsyncTransport:
+        return AsyncTransport.like(self.client.transport)
+
+    def wait_until_ready(self, timeout: Duration = 30) -> bool:
+        """Until it asks for turns of its workflows; False when `timeout` passed first."""
+        until = time.monotonic() + seconds(timeout, "timeout")
+        while self._service is None and self._background is not None and time.monotonic() < until:
+            time.sleep(0.001)  # it is about to begin
+        return self._service is not None and self._service.is_serving.wait(
+            max(0.0, until - time.monotonic()))
 
     def stop(self) -> None:
         """Makes run() end in order. Any thread, or a signal handler; it does not wait."""

@@ -191,5 +191,445 @@ class Behaviours(WorkflowTest):
         self.assertEqual(self.effects, [1, 2, 3])
 
 
+class Failures(WorkflowTest):
+    def test_failures_of_tasks_and_children_have_classes(self):
+        def bad(value):
+            raise abide.TaskError("no", type="Refused", details={"why": 1}, retryable=False)
+
+        async def child(ctx, input):
+            raise LookupError("nothing there")
+
+        async def order(ctx, input):
+            found = []
+            for operation in (ctx.task("bad"), ctx.child(child_definition, None)):
+                try:
+                    await operation
+                except abide.OperationError as error:
+                    found.append([type(error).__name__, error.type, str(error), error.details])
+            return found
+        child_definition = workflow(self.name("-child"))(child)
+        definition = workflow(self.name())(order)
+        self.work(definition, child_definition, tasks=[bad])
+        found = self.start(definition).result(timeout=60)
+        self.assertEqual(found[0], ["TaskError", "Refused", "no", {"why": 1}])
+        self.assertEqual(found[1][:2] + found[1][2:3], ["ChildError", "LookupError", "nothing there"])
+
+    def test_what_is_not_caught_fails_the_run_with_its_type(self):
+        def broken():
+            raise RuntimeError("broken")
+
+        async def order(ctx, input):
+            await ctx.step("bad", broken)
+        run = self.run_of(order)
+        self.assertEqual((run.status, run["error"]["type"], run["error"]["message"]),
+                         ("failed", "RuntimeError", "broken"))
+        with self.assertRaisesRegex(abide.RunFailed, "broken"):
+            run.result()
+
+    def test_a_step_that_takes_too_long_times_out_and_is_told(self):
+        told = threading.Event()
+
+        def slow():
+            told.wait_result = abide.current_step().cancelled.wait(60)
+            told.set()
+
+        async def order(ctx, input):
+            try:
+                await ctx.step("slow", slow, timeout="20ms")
+            except TimeoutError as error:
+                return str(error)
+        self.assertEqual(self.run_of(order).result(), 'step "slow" took longer than 0.02 s')
+        self.assertTrue(told.wait(60) and told.wait_result)
+
+    def test_some_errors_are_not_tried_again(self):
+        def final():
+            self.effects.append(1)
+            raise abide.NonRetryableError("never", details=[1])
+
+        async def order(ctx, input):
+            try:
+                await ctx.step("final", final, retry=Retry(attempts=5, delay=0))
+            except abide.StepError as error:
+                return error.details
+        self.assertEqual(self.run_of(order).result(), [1])
+        self.assertEqual(self.effects, [1])
+
+    def test_a_cancelled_run_cleans_up_and_its_step_is_told(self):
+        begun, told = threading.Event(), threading.Event()
+
+        def slow():
+            begun.set()
+            if abide.current_step().cancelled.wait(60):
+                told.set()
+            abide.current_step().check()
+
+        async def order(ctx, input):
+            try:
+                await ctx.step("slow", slow)
+            except abide.CancelledError:
+                assert ctx.is_cancelled and ctx.cancelled.is_set()
+                await ctx.step("clean", self.effect, "clean")
+                raise
+        definition = workflow(self.name())(order)
+        self.work(definition, heartbeat="50ms")
+        run = self.start(definition)
+        self.assertTrue(begun.wait(60))
+        self.assertTrue(run.cancel())
+        self.assertEqual(run.wait(timeout=60).status, "cancelled")
+        self.assertEqual(self.effects, ["clean"])
+        self.assertTrue(told.wait(60))
+
+    def test_a_result_that_is_no_json_fails_the_step_and_an_input_the_call(self):
+        async def order(ctx, input):
+            found = []
+            try:
+                await ctx.step("set", lambda: {1, 2})
+            except abide.StepError as error:
+                found.append(error.type)
+            for wrong in (lambda: ctx.task("x", {1}), lambda: ctx.task("x", None, timeuot=1),
+                          lambda: ctx.task("x", "x" * (5 << 20)), lambda: ctx.race()):
+                try:
+                    wrong()
+                except (TypeError, ValueError) as error:
+                    found.append(type(error).__name__)
+            return found
+        self.assertEqual(self.run_of(order).result(),
+                         ["ResultError", "TypeError", "TypeError", "PayloadTooLarge", "ValueError"])
+
+    def test_what_the_server_refuses_fails_the_run(self):
+        async def order(ctx, input):
+            await ctx.task("x" * 5000)
+        run = self.run_of(order)
+        self.assertEqual((run.status, run["error"]["type"]), ("failed", "BAD_NAME"))
+
+
+class Replays(WorkflowTest):
+    """With no run kept in memory every turn is a replay from the beginning."""
+
+    def test_a_replay_sees_what_was_recorded_and_says_nothing_twice(self):
+        seen = []
+
+        async def order(ctx, input):
+            noted = [str(ctx.uuid()), ctx.random(), ctx.now().isoformat()]
+            ctx.log.info("begun %s", noted[0])
+            ctx.stream({"at": 1})
+            ctx.state.set("phase", "one")
+            await ctx.emit(self.name("-topic"), noted)
+            noted.append(await ctx.step("step", self.effect, "step"))
+            noted.append(await ctx.start(other))
+            seen.append(noted)
+            await ctx.sleep("5ms")
+            ctx.state.set("phase", ctx.state.get("phase") + " and two")
+            await ctx.signal("go")
+            return noted
+
+        async def nothing(ctx):
+            return None
+        other = workflow(self.name("-other"))(nothing)
+        definition = workflow(self.name())(order)
+        self.work(definition, other, max_runs_in_memory=0)
+        run = self.start(definition)
+        self.until_waits(run, "signal")
+        run.signal("go")
+        self.assertEqual(run.result(timeout=60), seen[0])
+        self.assertEqual(len(seen), 3)
+        self.assertTrue(all(noted == seen[0] for noted in seen))
+        self.assertEqual(self.effects, ["step"])
+        self.assertEqual(self.client.result(seen[0][4], timeout=60), None)
+        log = [entry for entry in self.client.log(run.id)]
+        self.assertEqual([entry["data"] for entry in log if entry["kind"] == "line"], ["begun " + seen[0][0]])
+        self.assertEqual([message for message in run.messages()], [{"at": 1}])
+
+    def test_continue_as_begins_anew(self):
+        async def count(ctx, input):
+            await ctx.step("count", self.effect, input)
+            if input < 3:
+                ctx.continue_as(input + 1)
+            return input
+        self.assertEqual(self.run_of(count, 1).result(), 3)
+        self.assertEqual(self.effects, [1, 2, 3])
+
+    def pause_by(self, before, after):
+        """A run of `before` goes on with `after`, and with `before` again; answers the error between."""
+        definition = workflow(self.name(), version="1")(before)
+        worker = self.work(definition)
+        run = self.start(definition)
+        self.until_waits(run, "signal")
+        worker.__exit__()
+        other = self.work(workflow(self.name(), version="1")(after))
+        run.signal("go", "went")
+        self.until(run, "paused")
+        reason = run["pause_reason"]
+        other.__exit__()
+        self.work(definition)
+        self.client.resume(run.id)
+        self.assertEqual(run.result(timeout=60), "went")
+        return reason
+
+    def test_another_step_pauses_the_run_until_the_right_code_is_there(self):
+        async def before(ctx, input):
+            await ctx.step("charge", self.effect, "charge")
+            return await ctx.signal("go")
+
+        async def after(ctx, input):
+            await ctx.step("refund", self.effect, "refund")  # the line
+            return await ctx.signal("go")
+        reason = self.pause_by(before, after)
+        self.assertEqual((reason["type"], reason["position"], reason["expected"], reason["found"]),
+                         ("NondeterminismError", 1, 'step "charge"', 'has begun step "refund"'))
+        line = after.__code__.co_firstlineno + 1
+        self.assertEqual(reason["at"], "%s:%d" % (after.__code__.co_filename, line))
+        self.assertIn(reason["at"], reason["message"])
+        self.assertEqual(self.effects.count("charge"), 1)
+
+    def test_a_command_that_is_missing_and_one_that_is_another_pause_it(self):
+        async def before(ctx, input):
+            ctx.emit("a-topic")
+            return await ctx.signal("go")
+
+        async def missing(ctx, input):
+            return await ctx.signal("go")
+        self.assertIn('entry 1 of the journal is emit "a-topic", but the code does not ask for it',
+                      self.pause_by(before, missing)["message"])
+
+    def test_a_plain_function_is_stopped_by_a_mismatch_too(self):
+        def before(ctx, input):
+            ctx.emit("a-topic")
+            return ctx.signal("go")
+
+        def after(ctx, input):
+            ctx.emit("other-topic")
+            return ctx.signal("go")
+        self.assertIn('asks for emit "other-topic"', self.pause_by(before, after)["found"])
+
+    def test_changed_tells_old_runs_from_new_ones(self):
+        def version(has_change):
+            async def order(ctx, input):
+                await ctx.step("first", self.effect, "first")
+                await ctx.signal("go")
+                return "new" if has_change and ctx.changed("gift") else "old"
+
+            async def guarded(ctx, input):
+                if has_change and ctx.changed("thanks"):
+                    await ctx.step("thanks", self.effect, "thanks")
+                return await order(ctx, input)
+            return workflow(self.name(), version="1")(guarded)
+        worker = self.work(version(False))
+        old = self.start(self.name())
+        self.until_waits(old, "signal")
+        worker.__exit__()
+        self.work(version(True))
+        new = self.client.start(self.name())
+        self.until_waits(new, "signal")
+        old.signal("go")
+        new.signal("go")
+        self.assertEqual((old.result(timeout=60), new.result(timeout=60)), ("new", "new"))
+        self.assertEqual(self.effects, ["first", "thanks", "first"])
+        steps = [step["name"] for step in self.client.steps(old.id) if step["kind"] == "step"]
+        self.assertEqual(steps, ["first"])
+
+    def test_old_versions_are_served_beside_new_ones(self):
+        def version(text):
+            async def order(ctx, input):
+                await ctx.signal("go")
+                return text
+            return workflow(self.name(), version=text)(order)
+        first = version("one")
+        worker = self.work(first)
+        old = self.start(first)
+        self.until_waits(old, "signal")
+        worker.__exit__()
+        self.work(first, version("two"))
+        new = wait_until(lambda: self.client.start(self.name()) if any(
+            each["name"] == self.name() and each["version"] == "two"
+            for each in self.client.workflows.list()) else None)
+        for run in (old, new):
+            run.signal("go")
+        self.assertEqual((old.result(timeout=60), new.result(timeout=60)), ("one", "two"))
+
+    def test_the_version_is_the_hash_of_the_source(self):
+        @workflow
+        async def one(ctx):
+            return 1
+
+        @workflow("one")
+        async def other(ctx):
+            return 2
+        self.assertRegex(one.version, "^[0-9a-f]{12}$")
+        self.assertEqual((one.name, other.name), ("one", "one"))
+        self.assertNotEqual(one.version, other.version)
+
+    def test_only_so_many_runs_stay_in_memory(self):
+        begun = []
+
+        async def order(ctx, input):
+            begun.append(input)
+            return await ctx.signal("go")
+        definition = workflow(self.name())(order)
+        self.work(definition, max_runs_in_memory=2)
+        runs = []
+        for number in range(4):
+            runs.append(self.start(definition, number))
+            self.until_waits(runs[-1], "signal")
+        for run in runs:
+            run.signal("go", run.id)
+        self.assertEqual([run.result(timeout=60) for run in runs], [run.id for run in runs])
+        self.assertEqual(sorted(begun), [0, 0, 1, 1, 2, 3])
+
+
+class Slips(WorkflowTest):
+    def test_the_clock_is_a_slip_that_is_told_once_with_its_line(self):
+        import random
+        import time
+        with self.assertLogs("abide", logging.WARNING) as caught:
+            async def order(ctx, input):
+                for _ in range(3):
+                    time.time()
+                random.random()
+                await ctx.step("fine", lambda: (time.time(), random.random()))
+                await asyncio.sleep(0)
+            self.run_of(order)
+        told = [record.getMessage() for record in caught.records]
+        first = order.__code__.co_firstlineno
+        self.assertEqual(len(told), 2, told)
+        self.assertIn("%s:%d calls time.time() in a workflow" % (__file__, first + 2), told[0])
+        self.assertIn("use ctx.now()", told[0])
+        self.assertIn("%s:%d calls random.random()" % (__file__, first + 3), told[1])
+
+    def test_awaiting_what_nothing_ends_pauses_the_run_with_the_line(self):
+        async def order(ctx, input):
+            await asyncio.Event().wait()
+        definition = workflow(self.name())(order)
+        self.work(definition)
+        run = self.until(self.start(definition), "paused")
+        self.assertEqual(run["pause_reason"]["type"], "StuckError")
+
+    def test_reaching_outside_is_refused_with_the_line(self):
+        async def order(ctx, input):
+            await asyncio.open_connection("127.0.0.1", 9)
+        run = self.run_of(order)
+        self.assertEqual((run.status, run["error"]["type"]), ("failed", "WorkflowMisuse"))
+        self.assertIn("create_connection at %s:%d" % (__file__, order.__code__.co_firstlineno + 1),
+                      run["error"]["message"])
+        self.assertIn("ctx.step", run["error"]["message"])
+
+
+class Workers(WorkflowTest):
+    def test_a_long_step_keeps_its_turn_and_others_go_on(self):
+        go = threading.Event()
+
+        async def slow(ctx, input):
+            return await ctx.step("slow", go.wait, 60)
+
+        async def quick(ctx, input):
+            return await ctx.step("quick", lambda: 1)
+        one, other = workflow(self.name("-slow"))(slow), workflow(self.name("-quick"))(quick)
+        self.work(one, other, lease="300ms")
+        run = self.start(one)
+        turn = wait_until(lambda: run.refresh().status == "running" and run["updated_at"])
+        for _ in range(20):
+            self.assertEqual(self.start(other).result(timeout=60), 1)
+            self.assertEqual(run.refresh()["updated_at"], turn)  # nobody else has it
+        wait_until(lambda: self.start(other).result(timeout=60) and self.has_passed(1.0))
+        go.set()
+        self.assertTrue(run.result(timeout=60))
+        self.assertEqual([step["attempt"] for step in self.client.steps(run.id)], [1])
+
+    def has_passed(self, seconds):
+        import time
+        self.began = getattr(self, "began", None) or time.monotonic()
+        return time.monotonic() - self.began > seconds
+
+    def test_stopping_records_what_runs_and_hands_the_rest_back(self):
+        begun, go = threading.Event(), threading.Event()
+
+        def first():
+            begun.set()
+            go.wait(60)
+            return self.effect("first", 1)
+
+        async def order(ctx, input):
+            return [await ctx.step("first", first), await ctx.step("second", self.effect, "second", 2)]
+        definition = workflow(self.name())(order)
+        worker = self.work(definition, lease="1h")
+        run = self.start(definition)
+        self.assertTrue(begun.wait(60))
+        stopper = threading.Thread(target=worker.__exit__)
+        stopper.start()
+        wait_until(lambda: worker._service.is_stopping)
+        go.set()
+        stopper.join(60)
+        self.assertEqual(self.effects, ["first"])
+        self.assertEqual([step["name"] for step in self.client.steps(run.id)], ["first"])
+        self.work(definition)
+        self.assertEqual(run.result(timeout=60), [1, 2])
+        self.assertEqual(self.effects, ["first", "second"])
+
+    def test_a_fan_out_of_steps_is_executed_at_a_time(self):
+        barrier = threading.Barrier(20)
+
+        async def plus(number):
+            await asyncio.sleep(0)
+            return number + 1
+
+        async def order(ctx, input):
+            first = await ctx.all(*(ctx.step("wait", barrier.wait, 60) for _ in range(20)))
+            return [len(first), sum(await ctx.all(*(ctx.step("add", plus, i) for i in range(300))))]
+        self.assertEqual(self.run_of(order).result(), [20, 300 * 299 // 2 + 300])
+
+    def test_branches_are_coroutines(self):
+        async def branch(ctx, number):
+            await ctx.sleep("2ms")
+            return await ctx.step("branch", self.effect, number, number)
+
+        async def order(ctx, input):
+            values = await ctx.all(*(branch(ctx, number) for number in range(3)))
+            settled = await ctx.all_settled(branch(ctx, 7), ctx.step("bad", lambda: 1 / 0))
+            any_one = await ctx.any(ctx.step("bad", lambda: 1 / 0), branch(ctx, 8))
+            try:
+                await ctx.any(ctx.step("bad", lambda: 1 / 0))
+            except abide.NoneSucceeded as error:
+                return [values, [each.ok for each in settled], any_one, len(error.errors)]
+        self.assertEqual(self.run_of(order).result(), [[0, 1, 2], [True, False], 8, 1])
+
+
+class AsyncClients(WorkflowTest):
+    def test_a_run_is_started_followed_and_signalled(self):
+        async def order(ctx: abide.Context, input: int) -> Receipt:
+            ctx.stream({"at": 1})
+            return Receipt(input + await ctx.signal("go"))
+        definition = workflow(self.name())(order)
+        self.work(definition)
+        wait_until(lambda: any(each["name"] == self.name() for each in self.client.workflows.list()))
+
+        async def talk():
+            async with abide.AsyncClient(self.url) as client:
+                run = await client.start(definition, 1, tags=[self.name()])
+                with self.assertRaises(abide.WaitTimeout):
+                    await run.result(timeout="1ms")
+                with self.assertRaises(TypeError):
+                    await client.start(definition, 1, tgas=[])
+                kinds = []
+                async for entry in run.events():
+                    kinds.append(entry["kind"])
+                    if entry["kind"] == "stream":
+                        await run.signal("go", 2)
+                self.assertEqual((kinds[0], kinds[-1]), ("started", "finished"))
+                self.assertEqual([message async for message in run.messages()], [{"at": 1}])
+                self.assertEqual([each["id"] async for each in client.list(tag=self.name())], [run.id])
+                self.assertEqual([each["name"] async for each in client.steps(run.id, name="go")], ["go"])
+                with self.assertRaises(abide.NotFound):
+                    await client.show("no such run")
+                again = await client.handle(run.id, definition)
+                self.assertEqual((await again.wait()).status, "completed")
+                self.assertEqual(await asyncio.to_thread(client.blocking.result, run.id), {"number": 3})
+                cancelled = await client.start(definition, 1)
+                self.assertTrue(await cancelled.cancel())
+                with self.assertRaises(abide.RunFailed):
+                    await cancelled.result()
+                return await again.result(), await run.cancel()
+        self.assertEqual(asyncio.run(talk()), (Receipt(3), False))
+
+
 if __name__ == "__main__":
     tap.main()

@@ -63,18 +63,15 @@ class ContinueAs(BaseException):
 class Clock:
     """The server's clock: what its last answer said, and what has passed since then.
 
-    Moments are not counted: so a clock that stands still, as servers for tests have it, stays where
-    it is.
+    That of a server for tests stands still until it is moved.
     """
-
-    _MOMENT = 0.25
 
     def __init__(self) -> None:
         self._said, self._heard_at = time(), monotonic()
+        self.stands_still = False
 
     def now(self) -> float:
-        passed = monotonic() - self._heard_at
-        return self._said + (passed if passed > self._MOMENT else 0)
+        return self._said + (0 if self.stands_still else monotonic() - self._heard_at)
 
     def hear(self, answer: Dict[str, Any]) -> None:
         said = answer.get("now")

@@ -39,6 +39,10 @@ class Pump:
         self._outbox.append((run, text, outcome))
         self._is_needed.set()
 
+    def forget(self) -> None:
+        """What was not sent yet."""
+        self._outbox.clear()
+
     @property
     def is_idle(self) -> bool:
         return not self._outbox and not self.is_sending

@@ -59,7 +59,7 @@ class Service:
         self.transport = transport
         self.link = link
         self.clock = Clock()
-        self.is_stopping = False
+        self.is_stopping = self.is_dead = False
         self.mocks: Dict[str, Callable[..., Any]] = {}
         self._options = options
         self._definitions = {(each.name, each.version): each for each in definitions}
@@ -77,6 +77,7 @@ class Service:
         self._ended: Optional[asyncio.Event] = None
         self._grace = 0.0
         self._is_ready = threading.Event()
+        self.is_serving = threading.Event()  # it has asked for turns
 
     # ---- from other threads ----
 
@@ -90,6 +91,12 @@ class Service:
         self._grace = grace
         self.call_soon(self.loop, self._stop)
         self._thread.join(grace + 3 * _LAST_MOMENT)
+
+    def kill(self) -> None:
+        """Ends without a word, as a process does that is killed: for tests."""
+        self.is_dead = True
+        self.call_soon(self.loop, self._die)
+        self._thread.join()
 
     @staticmethod
     def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> None:
@@ -128,6 +135,10 @@ class Service:
         if not task.cancelled() and task.exception() is not None:
             say(logging.CRITICAL, "the worker is broken: %s", task.exception(), error=task.exception())
 
+    def _die(self) -> None:
+        assert self._ended is not None
+        self._ended.set()
+
     def _stop(self) -> None:
         if not self.is_stopping:
             self.is_stopping = True
@@ -163,6 +174,7 @@ class Service:
                 if not is_registered:
                     await self.transport.call("POST", "/v1/turns/register", retry_for=0,
                                               text="{%s}" % self._served)
+                    await self._ask_about_clock()
                     is_registered = True
                 await self.take(await self._claim())
             except (ApiError, ServerUnreachable) as error:
@@ -176,7 +188,16 @@ class Service:
                 await asyncio.sleep(backoff.pause())
                 continue
             self.link.up()
+            self.is_serving.set()
             backoff.reset()
+
+    async def _ask_about_clock(self) -> None:
+        try:
+            answer = await self.transport.call("GET", "/v1/time", retry_for=0)
+        except ApiError:  # a token of a worker may not ask; servers for tests have none
+            return
+        self.clock.stands_still = answer["is_virtual"]
+        self.clock.hear(answer)
 
     async def _wait_for_room(self) -> None:  # [service-2]
         assert self._has_room is not None
@@ -286,6 +307,18 @@ class Service:
             del self._runs[run.info.run_id]
             assert self._has_room is not None
             self._has_room.set()
+
+    def lose_memory(self, claimed: Sequence[Turn]) -> None:
+        """Begins anew, as the process that comes after a crash: for tests."""
+        self.pump.forget()
+        tokens = [turn["turn"] for turn in claimed]
+        for run in [*self._runs.values(), *self._memory.values()]:
+            tokens += [run.token] if run.token is not None else []
+            tokens += [run.next_turn["turn"]] if run.next_turn is not None else []
+            run.next_turn = None
+            run.drop("stopping")
+        for token in tokens:
+            self.pump.add(None, _released(token), "released")
 
     def hand_back(self, run: Run) -> None:
         token = run.token
