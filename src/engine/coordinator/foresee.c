@@ -6,7 +6,7 @@
 //
 // A completion that wakes a run which is in memory and waits for nothing else has one outcome: the
 // run goes on with that result. So it goes on at once. That saves a commit per task, and one of two
-// writes of the run's row (store/kernel/runs/held.h).
+// writes of the run's row (store/kernel/held.h).
 //   [foresee-1] Nothing of the turn leaves before the commit ([coordinator-1] of coordinator.h):
 //        like every turn it is an output until then.
 //   [foresee-2] The two are neighbours in one batch, in that order, and the store takes the turn

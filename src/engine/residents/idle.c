@@ -8,7 +8,7 @@
 //
 // Invariants [residents-idle-1]-[residents-idle-4] are in idle.h.
 //
-// Not here: what idle is (model/waits.h, store/kernel/runs/idle.c), loading (loading.c).
+// Not here: what idle is (model/waits.h, store/kernel/waits/idle.c), loading (loading.c).
 #include "engine/residents/idle.h"
 #include "base/limits.h"
 #include "base/memory.h"

@@ -37,7 +37,7 @@ typedef struct Damage {
     Str message; // both live in the batch's arena
 } Damage;
 
-// A run whose row is not written yet (runs/held.h).
+// A run whose row is not written yet (kernel/held.h).
 typedef struct HeldRow {
     int64_t run;      // key; 0 = none
     uint64_t changes; // columns that are yet to be written; 0 = none
@@ -92,7 +92,7 @@ static inline int64_t earliest_of(int64_t a, int64_t b) { // 0 = never
 
 // ---- kernel/rows.c: the row verbs ----
 MUST_CHECK Status kernel_get(Kernel *kernel, TableNumber table, const void *key_row, void *ret_row);
-// [rowstore-11] of rowstore.h; what is held of a run is not in it (runs/held.h).
+// [rowstore-11] of rowstore.h; what is held of a run is not in it (kernel/held.h).
 MUST_CHECK Status kernel_find(Kernel *kernel, const RowKey *key, const void **ret_row);
 MUST_CHECK Status kernel_insert(Kernel *kernel, TableNumber table, const void *row);
 MUST_CHECK Status kernel_insert_new(Kernel *kernel, TableNumber table, const void *row);
@@ -101,7 +101,7 @@ MUST_CHECK Status kernel_update(Kernel *kernel, TableNumber table, const void *b
 MUST_CHECK Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row,
                                         uint64_t changes);
 MUST_CHECK Status kernel_remove(Kernel *kernel, TableNumber table, const void *key_row);
-MUST_CHECK Status kernel_write_held(Kernel *kernel); // [held-2] of runs/held.h
+MUST_CHECK Status kernel_write_held(Kernel *kernel); // [held-2] of kernel/held.h
 MUST_CHECK Status kernel_scan(Kernel *kernel, const Scan *scan, void *ret_rows, size_t *ret_count);
 // The same for rows whose key is one number, a page at a time: the scan goes on behind what was
 // found, and its limit is 0 once there is no more.

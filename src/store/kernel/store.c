@@ -16,14 +16,15 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "store/kernel/events/events.h"
+#include "store/kernel/held.h"
 #include "store/kernel/nodes/nodes.h"
 #include "store/kernel/operations.h"
 #include "store/kernel/quarantine.h"
-#include "store/kernel/runs/held.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/schedules/schedules.h"
 #include "store/kernel/tasks/queues.h"
 #include "store/kernel/tasks/tasks.h"
+#include "store/kernel/waits/waits.h"
 
 enum {
     ATTEMPTS_MAX = 8 // of one batch, when other nodes write in between; the second is safe

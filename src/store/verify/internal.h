@@ -21,8 +21,8 @@
 //        and who of a key may be claimed follows from its queue's limit ([keys-1] and [keys-2] of
 //        tasks/keys.c).
 //   [verify-internal-7] Places count the runs that stand there, and name one of them or none.
-//   [verify-internal-6] No open task is among those its run takes for ended ([runs-idle-2] of
-//        runs/idle.c).
+//   [verify-internal-6] No open task is among those its run takes for ended ([waits-idle-2] of
+//        waits/idle.c).
 #pragma once
 #include "store/kernel/internal.h"
 

@@ -1,4 +1,4 @@
-// Idle runs: [runs-idle-1]-[runs-idle-4] of src/store/kernel/runs/idle.c, per store.
+// Idle runs: [waits-idle-1]-[waits-idle-4] of src/store/kernel/waits/idle.c, per store.
 #include "contract/contract.h"
 #include <stdio.h>
 
@@ -215,7 +215,7 @@ static void a_parked_run_is_noted_as_released_and_reloaded(void **state) {
 }
 
 static void a_run_that_has_not_been_idle_for_long_enough_is_not_released(
-    void **state) { // [runs-idle-4]
+    void **state) { // [waits-idle-4]
     World *world = *state;
     park_beside_task(world, create(world, "r1"), "t1");
     TaskRow task = lease_one(world, "default");

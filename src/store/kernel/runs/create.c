@@ -20,46 +20,10 @@
 #include "base/assert.h"
 #include "base/containers/hash.h"
 #include "model/phase.h"
-#include "model/spec.h"
 #include "model/trace.h"
 #include "store/kernel/events/events.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/runs/snapshots.h"
-
-enum { TAGS_SIZE_MAX = LIMIT_TAG_COUNT_MAX * (LIMIT_TAG_SIZE_MAX + 1) };
-
-typedef struct TagReader {
-    Str rest;
-} TagReader;
-
-static bool tag_next(TagReader *reader, Str *ret_tag) {
-    while (reader->rest.len > 0) {
-        const char *end = memchr(reader->rest.data, '\n', reader->rest.len);
-        size_t len = end ? (size_t)(end - reader->rest.data) : reader->rest.len;
-        Str tag = {reader->rest.data, len};
-        size_t step = end ? len + 1 : len;
-        reader->rest = (Str){reader->rest.data + step, reader->rest.len - step};
-        if (tag.len == 0) continue;
-        *ret_tag = tag;
-        return true;
-    }
-    return false;
-}
-
-static Status tags_check(Kernel *kernel, Str tags) {
-    tags = tags_without_trace(tags); // which comes on top of what people may give
-    TagReader reader = {tags};
-    Str tag;
-    uint32_t count = 0;
-    while (tag_next(&reader, &tag)) {
-        TRY(kernel_check_size(kernel, "a tag", tag, LIMIT_TAG_SIZE));
-        if (++count > LIMIT_TAG_COUNT) {
-            return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_TAGS",
-                                 "a run may have at most %d tags", LIMIT_TAG_COUNT);
-        }
-    }
-    return kernel_check_size(kernel, "the list of tags", tags, TAGS_SIZE_MAX);
-}
 
 static Status tags_insert(Kernel *kernel, int64_t run, Str tags) {
     TagReader reader = {tags};
@@ -68,28 +32,6 @@ static Status tags_insert(Kernel *kernel, int64_t run, Str tags) {
         TagRow row = {.tag = tag, .run = run};
         Status status = kernel_insert_new(kernel, TABLE_TAGS, &row);
         if (status != OK && status != ERR_CONFLICT) return status; // the same tag given twice
-    }
-    return OK;
-}
-
-Status run_check_spec(Kernel *kernel, const RunSpec *spec) {
-    TRY(kernel_check_name(kernel, "the run id", spec->id, LIMIT_RUN_ID_SIZE));
-    TRY(kernel_check_name(kernel, "the workflow name", spec->workflow, LIMIT_NAME_SIZE));
-    TRY(kernel_check_size(kernel, "the input", spec->input, LIMIT_PAYLOAD_SIZE));
-    TRY(kernel_check_size(kernel, "the idempotency key", spec->dedupe_key, LIMIT_KEY_SIZE));
-    TRY(kernel_check_size(kernel, "the queue name", spec->queue, LIMIT_NAME_SIZE));
-    TRY(kernel_check_size(kernel, "the leftover topic", spec->leftover_topic, LIMIT_TOPIC_SIZE));
-    TRY(tags_check(kernel, spec->tags));
-    Diag diag;
-    Status status = spec_check_number(SPEC_PRIORITY, NULL, (double)spec->priority, &diag);
-    if (status != OK) return kernel_refuse(kernel, status, diag.code, "%s", diag.message);
-    if (spec->kind < 0 || spec->kind > RUN_CODE) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_KIND", "a run is native, flow or code");
-    }
-    if (spec->timeout_ms < 0 || spec->timeout_ms > LIMIT_DURATION_MS ||
-        spec->keep_ms > LIMIT_DURATION_MS) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_DURATION",
-                             "a time-out is not negative and at most a hundred years");
     }
     return OK;
 }
@@ -349,7 +291,7 @@ static Status make_room(Kernel *kernel, const RunSpec *spec) {
 
 Status apply_create_run(Kernel *kernel, Op *op) {
     const RunSpec *spec = &op->in.create_run.spec;
-    TRY(run_check_spec(kernel, spec));
+    TRY(check_run_spec(kernel, spec));
     if (op->in.create_run.is_replacing) {
         ASSERT(str_is_null(spec->dedupe_key));
         TRY(make_room(kernel, spec));

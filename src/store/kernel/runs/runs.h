@@ -1,40 +1,14 @@
-// Runs: a run's row, its log, its turns and its end.
+// Runs: what becomes of a run.
 //
-// The room of everything that is true of one run: its row and its log ([runs-1]-[runs-6] of
-// runs.c), making it, its turns ([turn-1]-[turn-6] of turn.c), changes by people, ending and
-// purging it, and when it counts as idle. Waking it and what it waits for are the room waits; who
+// The room of its states ([runs-1]-[runs-6] of runs.c), making it, its turns ([turn-1]-[turn-6] of
+// turn.c), changes by people, ending and purging it. Its row and its log are there for every room
+// (kernel/run.h). Waking it, what it waits for, and when it counts as idle are the room waits; who
 // owns it is the room nodes.
 #pragma once
-#include "store/kernel/internal.h"
+#include "store/kernel/check.h"
+#include "store/kernel/run.h"
 
-// ---- runs/runs.c: a run and its row ----
-typedef struct Run {
-    RunRow before; // as stored
-    RunRow row;    // as it shall be; run_store writes the difference
-    RunFacts facts;
-    WaitSet waits; // run_waits decodes it once
-    bool has_waits;
-} Run;
-
-// The run as it is now; a row that a scan gave back may be older.
-MUST_CHECK Status run_load(Kernel *kernel, int64_t key, Run *ret_run);
-// Also one whose row makes no sense, which the others answer with ERR_CORRUPT.
-MUST_CHECK Status run_load_damaged(Kernel *kernel, int64_t key, Run *ret_run);
-MUST_CHECK Status run_load_id(Kernel *kernel, Str id, Run *ret_run);
-// As run_load_id, but refuses the operation with RUN_NOT_FOUND.
-MUST_CHECK Status run_require(Kernel *kernel, Str id, Run *ret_run);
-MUST_CHECK Status run_store(Kernel *kernel, Run *run);
-void run_keep_facts(Kernel *kernel, const Run *run);
-MUST_CHECK Status run_last_seq(Kernel *kernel, Run *run);
-// Fills in run, seq and at_ms.
-MUST_CHECK Status run_log(Kernel *kernel, Run *run, LogRow *entry);
-MUST_CHECK Status run_note(Kernel *kernel, Run *run, LogKind kind, Str data);
-// Up to PAGE_ROWS entries of a run's log past *after, which moves on to the last of them; fewer
-// than that are all there are.
-MUST_CHECK Status log_page(Kernel *kernel, int64_t run, int64_t *after, LogRow **ret_rows,
-                           size_t *ret_count);
-void run_set_state(Kernel *kernel, Run *run, RunState state);
-MUST_CHECK Status run_waits(Kernel *kernel, Run *run, WaitSet *ret_set);
+// ---- runs/runs.c: becoming ready, and no longer ----
 MUST_CHECK Status run_drop_waiters(Kernel *kernel, Run *run);
 // What woke it (may be none) must live in the batch's arena.
 typedef struct Resolved {
@@ -58,7 +32,6 @@ typedef struct RunCreated {
     int64_t state;
     const RunRow *row; // of a new one, among the answers
 } RunCreated;
-MUST_CHECK Status run_check_spec(Kernel *kernel, const RunSpec *spec);
 // Refuses a spec of kind 0 whose workflow has no definition.
 MUST_CHECK Status run_check_workflow(Kernel *kernel, const RunSpec *spec);
 // `parent` may be NULL. A taken id is an answer, not an error.
@@ -112,10 +85,3 @@ MUST_CHECK Status checkpoints_drop(Kernel *kernel, Run *run, int64_t from_positi
                                    int64_t *ret_count);
 bool log_is_checkpoint(const LogRow *entry);
 bool log_is_positioned(const LogRow *entry); // checkpoints and the failed attempts before them
-
-// ---- runs/idle.c ----
-// A run that parks on `set` becomes idle, or it does not; its row is stored by the caller.
-MUST_CHECK Status idle_enter(Kernel *kernel, Run *run, const WaitSet *set);
-// Something that kept a parked run from being idle has ended: it may have been the last.
-MUST_CHECK Status idle_look_again(Kernel *kernel, Run *run, const WaitSet *set);
-MUST_CHECK Status apply_note_memory(Kernel *kernel, Op *op);

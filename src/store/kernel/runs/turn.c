@@ -54,86 +54,6 @@ static Status foreseen_check(Kernel *kernel, const TurnCommit *turn) { // [turn-
                          (long long)turn->run);
 }
 
-static Status log_check(Kernel *kernel, const LogRow *entry) {
-    if (entry->kind <= 0 || entry->kind >= LOG_KIND_COUNT || entry->outcome < 0 ||
-        entry->outcome >= OUTCOME_COUNT) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_LOG_ENTRY",
-                             "a log entry has an unknown kind or outcome");
-    }
-    TRY(kernel_check_size(kernel, "the name of a log entry", entry->name, LIMIT_NAME_SIZE));
-    return kernel_check_size(kernel, "the data of a log entry", entry->data, LIMIT_PAYLOAD_SIZE);
-}
-
-static Status effects_check(Kernel *kernel, const TurnCommit *turn, const Run *run) {
-    size_t effect_count = turn->log_count + turn->child_count + turn->task_count +
-                          turn->event_count + turn->state_count;
-    if (effect_count > LIMIT_EFFECTS_PER_TURN) {
-        return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_EFFECTS",
-                             "a turn with %zu effects; at most %d are allowed", effect_count,
-                             LIMIT_EFFECTS_PER_TURN);
-    }
-    if (turn->child_count > 0 && run->row.depth + 1 > LIMIT_CHILD_DEPTH) {
-        return kernel_refuse(kernel, ERR_LIMIT, "CHILD_DEPTH",
-                             "runs may be nested %d deep, not deeper", LIMIT_CHILD_DEPTH);
-    }
-    for (size_t i = 0; i < turn->log_count; i++) TRY(log_check(kernel, &turn->log[i]));
-    for (size_t i = 0; i < turn->child_count; i++) {
-        TRY(run_check_spec(kernel, &turn->children[i]));
-    }
-    for (size_t i = 0; i < turn->task_count; i++) {
-        TRY(task_check_spec(kernel, &turn->tasks[i]));
-    }
-    for (size_t i = 0; i < turn->event_count; i++) {
-        const EventSpec *event = &turn->events[i];
-        TRY(kernel_check_name(kernel, "the topic", event->topic, LIMIT_TOPIC_SIZE));
-        TRY(kernel_check_name(kernel, "the event id", event->id, LIMIT_KEY_SIZE));
-        TRY(kernel_check_size(kernel, "the payload", event->payload, LIMIT_PAYLOAD_SIZE));
-    }
-    for (size_t i = 0; i < turn->state_count; i++) {
-        TRY(kernel_check_name(kernel, "the key of a state", turn->states[i].name, LIMIT_NAME_SIZE));
-        TRY(kernel_check_size(kernel, "the value of a state", turn->states[i].value,
-                              LIMIT_STATE_SIZE));
-    }
-    TRY(kernel_check_size(kernel, "the snapshot", turn->snapshot, LIMIT_SNAPSHOT_SIZE));
-    return kernel_check_size(kernel, "the result", turn->result, LIMIT_PAYLOAD_SIZE);
-}
-
-static Status item_check(Kernel *kernel, const WaitItem *item) {
-    bool is_timer = item->kind == WAIT_TIMER || item->kind == WAIT_RETRY;
-    if (item->kind < WAIT_EVENT || item->kind >= WAIT_KIND_COUNT || item->deadline_at_ms < 0 ||
-        (is_timer && item->deadline_at_ms == 0)) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
-                             "a wait has an unknown kind or no deadline where it needs one");
-    }
-    if (item->kind == WAIT_EVENT || item->kind == WAIT_SIGNAL) {
-        TRY(kernel_check_name(kernel, "the name of a wait", item->name, LIMIT_NAME_SIZE));
-    }
-    return kernel_check_size(kernel, "the filter of a wait", item->filter, LIMIT_ERROR_SIZE);
-}
-
-static Status waits_check(Kernel *kernel, const WaitSet *set, const Run *run) {
-    if (set->count == 0 || (set->mode != WAIT_FIRST && set->mode != WAIT_EACH)) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
-                             "a run parks on at least one wait, for the first or for each");
-    }
-    if (set->count > LIMIT_WAITS_PER_RUN) {
-        return kernel_refuse(kernel, ERR_LIMIT, "TOO_MANY_WAITS",
-                             "a wait set of %zu items; at most %d are allowed", set->count,
-                             LIMIT_WAITS_PER_RUN);
-    }
-    for (size_t i = 0; i < set->count; i++) {
-        TRY(item_check(kernel, &set->items[i]));
-        bool may_group = set->mode == WAIT_EACH && run->row.kind == RUN_FLOW;
-        bool is_good =
-            wait_item_has_good_group(&set->items[i]) && (may_group || set->items[i].group == 0);
-        if (!is_good) {
-            return kernel_refuse(kernel, ERR_INVALID, "BAD_WAIT",
-                                 "only tasks and children of scripts are waited for in groups");
-        }
-    }
-    return OK;
-}
-
 // ---- children and tasks that are waited for by id ----
 
 typedef struct IdList { // the ids of specs that begin with one
@@ -195,7 +115,7 @@ static Status target_lookup(Kernel *kernel, const Run *run, WaitItem *item) {
 static Status targets_prepare(Kernel *kernel, const TurnCommit *turn, const Run *run,
                               WaitSet *ret_set) {
     *ret_set = turn->waits;
-    TRY(waits_check(kernel, ret_set, run));
+    TRY(check_waits(kernel, ret_set, &run->row));
     ret_set->items = ARENA_ARRAY(&kernel->scratch, WaitItem, ret_set->count);
     memcpy(ret_set->items, turn->waits.items, ret_set->count * sizeof(WaitItem));
     TurnIds ids = turn_ids(turn);
@@ -464,7 +384,7 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     if (turn->next < NEXT_CONTINUE || turn->next > NEXT_RETRY) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_TURN", "a turn must say what comes next");
     }
-    TRY(effects_check(kernel, turn, &run));
+    TRY(check_effects(kernel, turn, &run.row));
     if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &run, &set));
     TRY(run_last_seq(kernel, &run));
     reply->log = log_copy(kernel, turn);
@@ -495,7 +415,7 @@ Status apply_release(Kernel *kernel, Op *op) {
 
 Status apply_append_log(Kernel *kernel, Op *op) {
     Run run;
-    TRY(log_check(kernel, &op->in.append_log.entry));
+    TRY(check_log_entry(kernel, &op->in.append_log.entry));
     Status status = run_load(kernel, op->in.append_log.run, &run);
     if (status == ERR_NOT_FOUND) {
         return kernel_refuse(kernel, status, "RUN_NOT_FOUND", "there is no run with key %lld",

@@ -85,7 +85,7 @@ static Status schedule_check(Kernel *kernel, const ScheduleRow *row) {
     }
     TRY(kernel_check_size(kernel, "the spec", row->spec, CRON_TEXT_MAX));
     RunSpec spec = schedule_spec(row, STR("sched"));
-    TRY(run_check_spec(kernel, &spec));
+    TRY(check_run_spec(kernel, &spec));
     return run_check_workflow(kernel, &spec);
 }
 
@@ -221,7 +221,7 @@ Status apply_trigger_schedule(Kernel *kernel, Op *op) {
     TRY(schedule_require(kernel, trigger->name, &stored));
     Str id = str_is_null(trigger->id) ? trigger_id(kernel, trigger->name) : trigger->id;
     RunSpec spec = schedule_spec(&stored, id);
-    TRY(run_check_spec(kernel, &spec));
+    TRY(check_run_spec(kernel, &spec));
     Run previous;
     bool is_live;
     TRY(schedule_previous(kernel, &stored, &previous, &is_live));
@@ -268,7 +268,7 @@ Status apply_backfill_schedule(Kernel *kernel, Op *op) {
         }
         RunSpec spec = schedule_spec(&row, schedule_run_id(&kernel->scratch, row.name, tick));
         // They differ in nothing but the id, so if one is refused, the first of them is.
-        TRY(run_check_spec(kernel, &spec));
+        TRY(check_run_spec(kernel, &spec));
         RunCreated created = {0};
         TRY(run_create(kernel, &spec, NULL, &created));
         reply->started_count += created.is_new;

@@ -36,7 +36,7 @@ static Status tick_start(Kernel *kernel, ScheduleRow *row, int64_t tick) {
     RunSpec spec = schedule_spec(row, schedule_run_id(&kernel->scratch, row->name, tick));
     spec.start_at_ms = tick + schedule_jitter_ms(row->name, tick, row->jitter_ms);
     RunCreated created = {0};
-    Status status = run_check_spec(kernel, &spec);
+    Status status = check_run_spec(kernel, &spec);
     if (status == OK) status = run_create(kernel, &spec, NULL, &created);
     if (status != OK) {
         if (kernel->failure != OK) return status;

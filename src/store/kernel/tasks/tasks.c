@@ -13,8 +13,7 @@
 #include "store/kernel/tasks/tasks.h"
 #include "base/containers/hash.h"
 #include "model/phase.h"
-#include "model/spec.h"
-#include "store/kernel/runs/held.h"
+#include "store/kernel/held.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/tasks/queues.h"
 
@@ -45,32 +44,6 @@ int64_t lease_token(Kernel *kernel, int64_t last_token) {
     int64_t token = (int64_t)(word >> (64 - LEASE_TOKEN_BITS));
     while (token == 0 || token == last_token) token++;
     return token;
-}
-
-static bool is_duration(int64_t ms) { return ms >= 0 && ms <= LIMIT_DURATION_MS; }
-
-Status task_check_spec(Kernel *kernel, const TaskSpec *spec) {
-    TRY(kernel_check_name(kernel, "the task id", spec->id, LIMIT_RUN_ID_SIZE));
-    TRY(kernel_check_name(kernel, "the task name", spec->name, LIMIT_NAME_SIZE));
-    TRY(kernel_check_size(kernel, "the queue name", spec->queue, LIMIT_NAME_SIZE));
-    TRY(kernel_check_size(kernel, "the concurrency key", spec->concurrency_key, LIMIT_KEY_SIZE));
-    TRY(kernel_check_size(kernel, "the input", spec->input, LIMIT_PAYLOAD_SIZE));
-    TRY(kernel_check_size(kernel, "the list of secrets", spec->secrets, LIMIT_PAYLOAD_SIZE));
-    TRY(kernel_check_size(kernel, "the list of errors not retried", spec->non_retryable,
-                          LIMIT_ERROR_SIZE));
-    bool is_good = is_duration(spec->delay_ms) && is_duration(spec->backoff_ms) &&
-                   is_duration(spec->backoff_max_ms) && is_duration(spec->start_timeout_ms) &&
-                   is_duration(spec->run_timeout_ms) && is_duration(spec->heartbeat_ms) &&
-                   spec->max_attempts >= 0 && spec->backoff_factor_pct >= 0;
-    if (!is_good) {
-        return kernel_refuse(kernel, ERR_INVALID, "BAD_DURATION",
-                             "a duration or count of the task \"%.*s\" is out of range",
-                             STR_ARG(spec->id));
-    }
-    Diag diag;
-    Status status = spec_check_number(SPEC_PRIORITY, NULL, (double)spec->priority, &diag);
-    if (status != OK) return kernel_refuse(kernel, status, diag.code, "%s", diag.message);
-    return OK;
 }
 
 static Str task_queue(const TaskSpec *spec, const Run *run) {
@@ -185,7 +158,7 @@ Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_
 }
 
 Status apply_create_task(Kernel *kernel, Op *op) {
-    TRY(task_check_spec(kernel, &op->in.create_task.spec));
+    TRY(check_task_spec(kernel, &op->in.create_task.spec));
     return task_create(kernel, &op->in.create_task.spec, NULL, &op->out.create_task.key,
                        &op->out.create_task.is_new);
 }

@@ -7,7 +7,6 @@
 
 // ---- tasks/tasks.c, tasks/claims.c, tasks/life.c ----
 extern const Str QUEUE_DEFAULT; // of tasks that name none
-MUST_CHECK Status task_check_spec(Kernel *kernel, const TaskSpec *spec);
 // `run` is NULL for stand-alone tasks.
 MUST_CHECK Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_key,
                               bool *ret_is_new);

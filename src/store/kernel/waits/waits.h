@@ -51,3 +51,10 @@ MUST_CHECK Status deliveries_since(Kernel *kernel, Run *run, Arena *arena, Resol
 MUST_CHECK Status deliveries_prepend(Kernel *kernel, Run *run, Resolved *resolved);
 // Its log grew while it sleeps on.
 void grown_push(Kernel *kernel, const Run *run);
+
+// ---- waits/idle.c ----
+// A run that parks on `set` becomes idle, or it does not; its row is stored by the caller.
+MUST_CHECK Status idle_enter(Kernel *kernel, Run *run, const WaitSet *set);
+// Something that kept a parked run from being idle has ended: it may have been the last.
+MUST_CHECK Status idle_look_again(Kernel *kernel, Run *run, const WaitSet *set);
+MUST_CHECK Status apply_note_memory(Kernel *kernel, Op *op);

@@ -4,16 +4,16 @@
 // Idleness is computed from what the run waits for and from its open tasks whenever one of the two
 // changes; what is kept is only since when (idle_since_ms, which listings filter by) and the entry
 // in the log that its readers see.
-//   [runs-idle-1] A transition to idle writes one LOG_IDLE entry, in the operation that makes it;
+//   [waits-idle-1] A transition to idle writes one LOG_IDLE entry, in the operation that makes it;
 //        waking clears idle_since_ms. So the two never disagree, whatever crashes.
-//   [runs-idle-2] A run with open tasks is not idle, also when it does not wait for them: it
+//   [waits-idle-2] A run with open tasks is not idle, also when it does not wait for them: it
 //        becomes so with the end of the last one. Tasks of a run that have ended stay so, and new
 //        ones have higher keys: so looking begins behind those that were found ended
 //        (tasks_ended_key), and each task of a run is passed once, however many it has.
-//   [runs-idle-3] RELEASED and RELOADED entries are written for parked runs of the named epoch
+//   [waits-idle-3] RELEASED and RELOADED entries are written for parked runs of the named epoch
 //        only: an event that came first has made the run RUNNING, and then there is nothing to
 //        release.
-//   [runs-idle-4] Who releases a run for its time-out says how long it is to have been idle: a run
+//   [waits-idle-4] Who releases a run for its time-out says how long it is to have been idle: a run
 //        may have been parked for longer, while a task of it was open.
 //
 // Not here: when runs leave memory (engine/residents/idle.c), waking (waits/wait.c).
@@ -26,7 +26,7 @@ static bool task_is_open(const TaskRow *task) {
     return task->state == TASK_QUEUED || task->state == TASK_LEASED;
 }
 
-// [runs-idle-2] Whether an open one is among them; those before it are passed for good.
+// [waits-idle-2] Whether an open one is among them; those before it are passed for good.
 static bool pass_ended(Run *run, const TaskRow *tasks, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (task_is_open(&tasks[i])) return true;
@@ -60,10 +60,10 @@ Status idle_enter(Kernel *kernel, Run *run, const WaitSet *set) {
     if (!wait_set_is_idle(set)) return OK;
     TRY(has_open_task(kernel, run, &is_busy));
     run->row.tasks_ended_key = run->facts.tasks_ended_key;
-    if (is_busy) return OK; // [runs-idle-2]
+    if (is_busy) return OK; // [waits-idle-2]
     TRY(run_last_seq(kernel, run));
     bool has_news = run->facts.last_seq != run->row.log_seq;
-    TRY(run_note(kernel, run, LOG_IDLE, STR_NULL)); // [runs-idle-1]
+    TRY(run_note(kernel, run, LOG_IDLE, STR_NULL)); // [waits-idle-1]
     // Nothing that was delivered lies before it, so whoever loads the run need not read past it.
     if (!has_news) run->row.log_seq = run->facts.last_seq;
     run->row.idle_since_ms = kernel_now(kernel);
@@ -91,13 +91,14 @@ static Status require_parked(Kernel *kernel, const Run *run, const MemoryNote *n
                              "the run \"%.*s\" has epoch %lld, not %lld", STR_ARG(row->id),
                              (long long)row->epoch, (long long)note->epoch);
     }
-    if (row->state == RUN_SUSPENDED) return OK; // [runs-idle-3]
+    if (row->state == RUN_SUSPENDED) return OK; // [waits-idle-3]
     return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_IDLE",
                          "the run \"%.*s\" is %s; only runs that wait are released",
                          STR_ARG(row->id), run_state_name(row->state));
 }
 
-static Status require_idle_since(Kernel *kernel, const Run *run, int64_t idle_ms) { // [runs-idle-4]
+static Status require_idle_since(Kernel *kernel, const Run *run,
+                                 int64_t idle_ms) { // [waits-idle-4]
     int64_t since_ms = run->row.idle_since_ms, now_ms = kernel_now(kernel);
     if (since_ms == 0 || now_ms - since_ms >= idle_ms) return OK;
     return kernel_refuse(kernel, ERR_CONFLICT, "RUN_NOT_IDLE",

@@ -5,7 +5,7 @@
 // Invariants [held-1]-[held-3] are in held.h.
 //
 // Not here: when a row is stored (runs/runs.c), reads that want it written (kernel/rows.c).
-#include "store/kernel/runs/held.h"
+#include "store/kernel/held.h"
 #include "base/assert.h"
 
 static bool turn_follows(const Kernel *kernel, int64_t run) {
