@@ -59,8 +59,10 @@ static void notice(void *context, const EngineEvent *event) { // on the coordina
     if (change_ring_notice(&server->changes, event)) change_streams_wake(server);
     if (server->tracer != NULL) tracer_notice(server->tracer, event);
     if (event->kind == ENGINE_LOG_GREW && str_is_null(event->run_id)) hub_wake_all(&server->hub);
-    else if (event->kind == ENGINE_LOG_GREW) hub_log_grew(&server->hub, event->run_id);
-    else if (event->kind == ENGINE_TASKS_READY) hub_tasks_ready(&server->hub);
+    else if (event->kind == ENGINE_LOG_GREW) {
+        hub_log_grew(&server->hub, event->run_id);
+        turns_hear(engine_turns(server->engine), event->run_id);
+    } else if (event->kind == ENGINE_TASKS_READY) hub_tasks_ready(&server->hub);
 }
 
 // ---- listening ----

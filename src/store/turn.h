@@ -110,7 +110,8 @@ typedef struct ScheduleBackfill {
 
 // ---- commit_turn ----
 typedef enum TurnNext {
-    NEXT_CONTINUE = 1, // a checkpoint in the middle of a turn: stays RUNNING and owned
+    NEXT_CONTINUE = 1, // a checkpoint in the middle of a turn: stays RUNNING and owned. With
+                       // `waits` it takes what of them is satisfied
     NEXT_SUSPEND,      // park on `waits`, unless something there is already satisfied
     NEXT_COMPLETE,     // `result`
     NEXT_FAIL,         // `result` is the error object
@@ -143,8 +144,8 @@ typedef struct TurnCommit {
     size_t event_count;
     StateSpec *states; // values that readers outside may see
     size_t state_count;
-    WaitSet waits; // NEXT_SUSPEND. A child or task may be named by its id: target 0 and `name`;
-                   // the store looks the key up, also for those started in this same turn
+    WaitSet waits; // NEXT_SUSPEND, NEXT_CONTINUE. A child or task may be named by its id: target 0
+                   // and `name`; the store looks the key up, also for those of this same turn
     Str snapshot;  // flow runs
     int64_t place; // where that stands (model/snapshot.h)
     int64_t keep_snapshots; // flow runs: beginnings of turns that are kept for rewinding; 0 = none

@@ -640,7 +640,7 @@ int main(void) {
     int failed = 0;
     failed += contract_verbs();
     failed += contract_batches();
-    failed += contract_waits();
+    failed += contract_waits() + contract_code();
     failed += contract_topics();
     failed += contract_pending();
     failed += contract_letters();

@@ -166,6 +166,7 @@ int run_cases(const char *name, const struct CMUnitTest *cases, size_t count);
 int contract_verbs(void);
 int contract_batches(void);
 int contract_waits(void);
+int contract_code(void);
 int contract_topics(void);
 int contract_pending(void);
 int contract_letters(void);

@@ -340,6 +340,7 @@ export interface TurnVerdict {
   run_status?: string
   is_held?: boolean
   cancelled?: boolean
+  journal?: JournalEntry[]
   seq?: number
   code?: string
   detail?: string
@@ -1001,6 +1002,7 @@ export interface TurnReport {
   entries?: readonly object[]
   keep?: boolean
   waits?: readonly object[]
+  deliver?: "first" | "each"
   result?: Json
   error?: object
   input?: Json
@@ -1025,7 +1027,7 @@ export interface CodeTurns {
   commit(turns: readonly TurnReport[], options: { claim: TurnClaim }):
     Promise<{ turns: TurnVerdict[]; claimed: ClaimedTurn[] }>
   heartbeat(turns: readonly { turn: number }[], options?: { lease?: Duration }):
-    Promise<{ turn: number; status: string }[]>
+    Promise<{ turn: number; status: string; news: boolean }[]>
   /** The turn with its whole journal. */
   journal(turn: number): Promise<ClaimedTurn>
 }

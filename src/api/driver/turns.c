@@ -50,6 +50,8 @@ void turns_init(TurnBoard *board, Mailbox *mailbox) {
     map_init(&board->going_on);
     map_init(&board->kept);
     list_init(&board->held);
+    list_init(&board->news);
+    strmap_init(&board->listening);
 }
 
 static void kept_free(KeptRun *kept) {
@@ -60,6 +62,18 @@ static void kept_free(KeptRun *kept) {
 static void forget_kept(TurnBoard *board, int64_t run) {
     KeptRun *kept = map_remove(&board->kept, (uint64_t)run);
     if (kept != NULL) kept_free(kept);
+}
+
+// With the execution still there: the board knows it by what is in it. [turns-7]
+static void listen_no_more(TurnBoard *board, HeldTurn *turn) {
+    if (turn->is_listening) (void)strmap_remove(&board->listening, turn->execution->view.id);
+    turn->is_listening = turn->has_news = false;
+    list_remove(&turn->news);
+}
+
+static void listen_again(TurnBoard *board, HeldTurn *turn, bool has_waits) {
+    turn->is_listening = has_waits;
+    if (has_waits) strmap_put(&board->listening, turn->execution->view.id, turn);
 }
 
 static void turn_free(HeldTurn *turn) {
@@ -78,6 +92,7 @@ void turns_done(TurnBoard *board) {
     map_done(&board->by_token);
     map_done(&board->going_on);
     map_done(&board->kept);
+    strmap_done(&board->listening);
     pthread_mutex_destroy(&board->lock);
 }
 
@@ -105,6 +120,7 @@ static void send_back(TurnBoard *board, Execution *execution) {
 
 static void give_back(TurnBoard *board, HeldTurn *turn) {
     list_remove(&turn->link);
+    listen_no_more(board, turn);
     send_back(board, turn->execution);
     turn_free(turn);
 }
@@ -140,6 +156,7 @@ static bool hold_again(TurnBoard *board, Execution *execution) {
     turn->told = NULL;
     turn->execution = execution;
     turn->after_seq = execution->view.last_seq;
+    listen_again(board, turn, told->has_waits);
     list_append(&board->held, &turn->link);
     told->is_held = true;
     told->is_cancel_wanted = execution->view.is_cancel_wanted;
@@ -154,6 +171,7 @@ void turns_add(TurnBoard *board, Execution *execution) {
         turn->run = execution->run;
         turn->definition = execution->view.definition;
         turn->execution = execution;
+        list_init(&turn->news);
         put_up(board, turn);
     }
     pthread_mutex_unlock(&board->lock);
@@ -162,6 +180,7 @@ void turns_add(TurnBoard *board, Execution *execution) {
 // Its holder is lost: somebody else takes it, unless it has lost too many.
 static void put_up_again(TurnBoard *board, HeldTurn *turn) {
     list_remove(&turn->link);
+    listen_no_more(board, turn);
     (void)map_remove(&board->by_token, (uint64_t)turn->token);
     disown(&turn->worker);
     forget_kept(board, turn->run);
@@ -349,26 +368,51 @@ static HeldTurn *held_find(const TurnBoard *board, int64_t token) {
     return turn != NULL && turn->execution != NULL ? turn : NULL;
 }
 
-Status turns_look(TurnBoard *board, int64_t token, const TurnAsk *look) {
+Status turns_look(TurnBoard *board, int64_t token, int64_t after_seq, const TurnAsk *look) {
     pthread_mutex_lock(&board->lock);
     HeldTurn *turn = held_find(board, token);
     if (turn != NULL) {
-        turn->after_seq = 0;
+        turn->after_seq = after_seq;
         look->take(look->context, turn);
     }
     pthread_mutex_unlock(&board->lock);
     return turn != NULL ? OK : ERR_FENCED;
 }
 
-Status turns_renew(TurnBoard *board, int64_t token, int64_t lease_ms, int64_t *ret_run) {
+Status turns_renew(TurnBoard *board, TurnRenewal *renewal) {
     pthread_mutex_lock(&board->lock);
-    HeldTurn *turn = held_find(board, token);
+    HeldTurn *turn = held_find(board, renewal->token);
     if (turn != NULL) {
-        turn->lease_until_ms = env_now_ms(env_system()) + lease_ms;
-        *ret_run = turn->run;
+        turn->lease_until_ms = env_now_ms(env_system()) + renewal->lease_ms;
+        renewal->run = turn->run;
+        renewal->has_news = turn->has_news;
     }
     pthread_mutex_unlock(&board->lock);
     return turn != NULL ? OK : ERR_FENCED;
+}
+
+void turns_hear(TurnBoard *board, Str run_id) {
+    pthread_mutex_lock(&board->lock);
+    HeldTurn *turn = strmap_get(&board->listening, run_id);
+    if (turn != NULL && !turn->has_news) {
+        turn->has_news = true;
+        list_append(&board->news, &turn->news);
+        if (board->ready != NULL) board->ready(board->ready_context);
+    }
+    pthread_mutex_unlock(&board->lock);
+}
+
+size_t turns_take_news(TurnBoard *board, Str worker, size_t max, int64_t *ret_tokens) {
+    size_t count = 0;
+    pthread_mutex_lock(&board->lock);
+    LIST_EACH_SAFE (node, after, &board->news) {
+        HeldTurn *turn = container_of(node, HeldTurn, news);
+        if (count == max || !str_equal(turn->worker, worker)) continue;
+        list_remove(node);
+        ret_tokens[count++] = turn->token;
+    }
+    pthread_mutex_unlock(&board->lock);
+    return count;
 }
 
 Status turns_give_up(TurnBoard *board, int64_t token) {
@@ -439,9 +483,8 @@ static void committed(void *context, const TurnVerdict *verdict) {
     told->verdict = *verdict;
     bool is_running = verdict->status == OK && verdict->state == RUN_RUNNING;
     bool is_parked = verdict->status == OK && verdict->state == RUN_SUSPENDED;
-    // What a run that parked was given at once is behind what its holder knows: it is told all.
-    bool is_known = is_parked || (is_running && turn->goes_on);
-    if (turn->is_keeping && is_known) note_kept(board, turn, verdict->last_seq);
+    // What the run was given at once is behind what its holder knows: that is told with its next turn.
+    if (turn->is_keeping && (is_running || is_parked)) note_kept(board, turn, verdict->turn_seq);
     else forget_kept(board, turn->run);
     if (turn->goes_on && is_running && !board->is_closed) { // [turns-3]
         map_put(&board->going_on, (uint64_t)turn->run, turn);
@@ -459,6 +502,7 @@ static HeldTurn *begin_commit(TurnBoard *board, TurnReturn *told, Execution **re
     HeldTurn *turn = held_find(board, told->token);
     if (turn != NULL) {
         list_remove(&turn->link);
+        listen_no_more(board, turn);
         *ret_execution = turn->execution;
         turn->execution = NULL; // [turns-2] nobody else looks at it from here on
         turn->told = told;
@@ -494,6 +538,7 @@ Status turns_commit(TurnBoard *board, TurnReturn *told, Diag *diag) {
         return status;
     }
     turn->goes_on = execution->output.next == NEXT_CONTINUE;
+    told->has_waits = execution->output.waits.count > 0;
     told->board = board;
     execution->tell = committed;
     execution->tell_context = told;

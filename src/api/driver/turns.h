@@ -14,6 +14,8 @@
 //        under the same token.
 //   [turns-4] What waits is of a version that somebody asks for; when nobody does any more it is
 //        given back.
+//   [turns-7] A holder that waits for something while it executes (its commit went on, with waits)
+//        is told that something came, until it commits again.
 //   [turns-5] A closed board has no turns.
 //   [turns-6] Leases are by the real clock, whatever the runs go by: a worker is a process.
 #pragma once
@@ -31,6 +33,9 @@ typedef struct HeldTurn {
     int64_t left_until_ms;   // WAITING: until then it is for the worker that has the run in memory
     int64_t after_seq;       // of the journal, what the holder has; 0 = nothing
     int64_t loss_count;      // holders that were lost
+    List news;               // of the board: something came, and the holder was not told [turns-7]
+    bool has_news;           // HELD: something came
+    bool is_listening;       // HELD: by its run's id, on the board
     bool is_keeping;         // COMMITTING: the holder keeps the run in memory
     bool goes_on;            // COMMITTING: [turns-3]
     struct TurnReturn *told; // COMMITTING: who is told
@@ -40,10 +45,12 @@ typedef struct TurnBoard {
     pthread_mutex_t lock; // guards all of it
     Mailbox *mailbox;     // where executions go back to
     int64_t last_token;
-    Map by_token; // HELD and COMMITTING
-    Map going_on; // run -> HeldTurn: those whose next execution is to come
-    Map kept;     // run -> KeptRun: who has it in memory
-    List held;    // HELD
+    Map by_token;     // HELD and COMMITTING
+    Map going_on;     // run -> HeldTurn: those whose next execution is to come
+    Map kept;         // run -> KeptRun: who has it in memory
+    List held;        // HELD
+    List news;        // of those: [turns-7]
+    StrMap listening; // run id -> HeldTurn
     VEC(struct ServedCode *) served;
     size_t waiting_count; // WAITING
     bool is_closed;
@@ -92,9 +99,19 @@ typedef struct TurnAsk {
 
 // How many were taken. *ret_again_ms: when there may be more without news of it; NEVER_MS = not.
 size_t turns_take(TurnBoard *board, const TurnAsk *ask, int64_t *ret_again_ms);
-// Looks at one that is held. ERR_FENCED: it is not.
-MUST_CHECK Status turns_look(TurnBoard *board, int64_t token, const TurnAsk *look);
-MUST_CHECK Status turns_renew(TurnBoard *board, int64_t token, int64_t lease_ms, int64_t *ret_run);
+// Looks at one that is held: its journal behind `after_seq`. ERR_FENCED: it is not.
+MUST_CHECK Status turns_look(TurnBoard *board, int64_t token, int64_t after_seq,
+                             const TurnAsk *look);
+typedef struct TurnRenewal {
+    int64_t token, lease_ms;
+    int64_t run;   // its key
+    bool has_news; // [turns-7]
+} TurnRenewal;
+MUST_CHECK Status turns_renew(TurnBoard *board, TurnRenewal *renewal);
+// Something of the run's came, or changed. On the coordinator's thread.
+void turns_hear(TurnBoard *board, Str run_id);
+// The worker's turns that have news it was not told of; at most `max`. [turns-7]
+size_t turns_take_news(TurnBoard *board, Str worker, size_t max, int64_t *ret_tokens);
 // It was not performed: somebody else may. ERR_FENCED: it is not held.
 MUST_CHECK Status turns_give_up(TurnBoard *board, int64_t token);
 // The worker is gone: so are its turns, and what it has in memory.
@@ -118,6 +135,7 @@ typedef struct TurnReturn {
     void *context;
     TurnVerdict verdict;
     struct TurnBoard *board; // the board's
+    bool has_waits;          // the board's: it goes on, and waits for something meanwhile
     bool is_held;            // it goes on: the holder holds it again [turns-3]
     bool is_cancel_wanted;   // … and the run was asked to end
 } TurnReturn;

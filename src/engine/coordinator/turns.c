@@ -223,6 +223,7 @@ void turns_apply(Coordinator *c, Execution *execution, const Op *op) {
             world_tell(c->setup.world, ENGINE_RUN_RESUMED, run->id, run->workflow, STR_NULL);
         apply_committed(c, run, execution, op);
         execution_tell(execution, &(TurnVerdict){.state = op->out.turn.state,
+                                                 .turn_seq = op->out.turn.turn_seq,
                                                  .last_seq = op->out.turn.last_seq});
         break;
     case ERR_CONFLICT:

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "engine/runners/flow.h"
+#include "engine/runners/journal_index.h"
 
 void residents_init(Residents *residents) {
     *residents = (Residents){0};
@@ -77,6 +78,9 @@ static void clear_checkpoints(Residents *residents, ResidentRun *run) {
         free_entry(&run->checkpoints.data[i]);
     }
     vec_clear(&run->checkpoints);
+    if (run->index != NULL) journal_index_done(run->index);
+    mem_free(run->index);
+    run->index = NULL;
     run->next_attempts = 0;
 }
 
@@ -191,6 +195,18 @@ static void count_entry(Residents *residents, ResidentRun *run, const LogRow *en
     residents->total_size += entry_size(entry);
 }
 
+// [journal-index-1]
+static void index_last(ResidentRun *run) {
+    size_t count = run->checkpoints.count, from = count - 1;
+    if (count < JOURNAL_INDEX_FROM) return;
+    if (run->index == NULL) {
+        run->index = mem_alloc(sizeof(JournalIndex));
+        journal_index_init(run->index);
+        from = 0;
+    }
+    for (; from < count; from++) journal_index_add(run->index, &run->checkpoints.data[from], from);
+}
+
 void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *entry) {
     if (entry->seq > run->last_seq) run->last_seq = entry->seq;
     if (run->kind == RUN_FLOW) {
@@ -208,6 +224,7 @@ void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *en
     }
     LogRow copy = copy_entry(entry);
     vec_push(&run->checkpoints, copy);
+    if (run->kind == RUN_CODE) index_last(run);
     run->next_attempts = 0;
     count_entry(residents, run, &copy);
 }
@@ -255,6 +272,7 @@ void resident_view(ResidentRun *run, RunView *ret_view) {
         .is_cancel_wanted = run->claim.is_cancel_wanted,
         .checkpoints = run->checkpoints.data,
         .checkpoint_count = run->checkpoints.count,
+        .index = run->index,
         .next_attempts = run->next_attempts,
         .snapshot = run->snapshot,
         .machine = run->machine,

@@ -43,18 +43,19 @@ typedef struct ResidentRun {
     Str input;
     Str parent_id;
     Str tags;
-    Str snapshot;            // flow runs; not kept while the machine is here
-    void *machine;           // flow runs: the VM in memory; NULL while a turn has it
-    VEC(LogRow) deliveries;  // flow runs: what the script has not seen yet; data is owned
-    bool is_stale;           // memory may be behind the store: load before the next turn
-    VEC(LogRow) checkpoints; // [p] = the one at position p; name and data are owned
-    int64_t last_seq;        // of the log as of the last commit: tells whether this is all
-    int64_t awaited_task;    // position of the task that is all a parked script waits for, or
-                             // NO_POSITION
-    int64_t next_attempts;   // failed attempts of the step at the next position
-    size_t size;             // bytes, about
-    size_t machine_size;     // of these, the VM's
-    HeapNode release;        // .at: when it is released, or looked at again (ms)
+    Str snapshot;               // flow runs; not kept while the machine is here
+    void *machine;              // flow runs: the VM in memory; NULL while a turn has it
+    VEC(LogRow) deliveries;     // flow runs: what the script has not seen yet; data is owned
+    bool is_stale;              // memory may be behind the store: load before the next turn
+    VEC(LogRow) checkpoints;    // [p] = the one at position p; name and data are owned
+    struct JournalIndex *index; // code: of many checkpoints; NULL = there are few
+    int64_t last_seq;           // of the log as of the last commit: tells whether this is all
+    int64_t awaited_task;       // position of the task that is all a parked script waits for, or
+                                // NO_POSITION
+    int64_t next_attempts;      // failed attempts of the step at the next position
+    size_t size;                // bytes, about
+    size_t machine_size;        // of these, the VM's
+    HeapNode release;           // .at: when it is released, or looked at again (ms)
     int64_t parked_at_ms;
     int64_t idle_timeout_ms; // how long it may stay parked in memory; 0 = until room is needed
     bool has_work;           // parked with a task or a backoff under way

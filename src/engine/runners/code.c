@@ -8,7 +8,6 @@
 // Not here: who executes (api/driver/turns.c), the routes (server/routes/turns.c).
 #include "engine/runners/code.h"
 #include "base/array.h"
-#include "base/containers/map.h"
 #include "base/limits.h"
 #include "base/text/name.h"
 #include "engine/runners/filter.h"
@@ -25,17 +24,10 @@ static int64_t next_position(const CodeTurn *turn) { // [runners-code-1]
     return (int64_t)turn->view->checkpoint_count;
 }
 
-static int64_t count_named(const LogRow *rows, size_t count, int64_t kind, Str name) {
-    int64_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        found += rows[i].kind == kind && str_equal(rows[i].name, name);
-    return found;
-}
-
 static int64_t next_iteration(const CodeTurn *turn, LogKind kind, Str name) {
     const RunView *view = turn->view;
-    return count_named(view->checkpoints, view->checkpoint_count, kind, name) +
-           count_named(turn->output->log.data, turn->output->log.count, kind, name);
+    return journal_index_count(view->index, view->checkpoints, view->checkpoint_count, kind, name) +
+           journal_index_count(turn->fresh, NULL, 0, kind, name);
 }
 
 typedef struct Said { // an entry as the worker gives it
@@ -53,6 +45,7 @@ static LogRow *add(const CodeTurn *turn, const Said *said, LogKind kind, Str dat
         .name = arena_str(turn->arena, said->name),
         .data = arena_str(turn->arena, data),
     };
+    journal_index_add(turn->fresh, &row, turn->output->log.count);
     vec_push(&turn->output->log, row);
     return &vec_last(&turn->output->log);
 }
@@ -273,20 +266,12 @@ static Status read_entries(const CodeTurn *turn, const JsonValue *said, Diag *di
 
 // ---- waits ----
 
-// What operations began, by their numbers. [runners-code-2]
-typedef struct Begun {
-    Map rows; // operation -> LogRow
-} Begun;
-
-static void begun_add(Begun *begun, const LogRow *rows, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == LOG_TASK || rows[i].kind == LOG_CHILD)
-            map_put(&begun->rows, (uint64_t)rows[i].slot, (void *)(uintptr_t)&rows[i]);
-}
-
-// The id of the task or child; null = the operation began none.
-static Str begun_id(const CodeTurn *turn, const Begun *begun, LogKind kind, int64_t op) {
-    const LogRow *row = map_get(&begun->rows, (uint64_t)op);
+// The id of the task or child; null = the operation began none. [runners-code-2]
+static Str begun_id(const CodeTurn *turn, LogKind kind, int64_t op) {
+    const RunView *view = turn->view;
+    const LogRow *row = journal_index_begun(turn->fresh, turn->output->log.data, 0, op);
+    if (row == NULL)
+        row = journal_index_begun(view->index, view->checkpoints, view->checkpoint_count, op);
     if (row == NULL || row->kind != (int64_t)kind || row->data.len < 2) return STR_NULL;
     char *text = arena_alloc(turn->arena, row->data.len);
     size_t len = json_string_decode((Str){row->data.data + 1, row->data.len - 2}, text);
@@ -303,11 +288,9 @@ static const struct {
     {"event", WAIT_EVENT, false}, {"task", WAIT_TASK, false},  {"child", WAIT_CHILD, false},
 };
 
-static Status wait_target(const CodeTurn *turn, const Begun *begun, const JsonValue *wait,
-                          WaitItem *item, Diag *diag) {
+static Status wait_target(const CodeTurn *turn, const JsonValue *wait, WaitItem *item, Diag *diag) {
     if (item->kind == WAIT_TASK || item->kind == WAIT_CHILD) {
-        item->name =
-            begun_id(turn, begun, item->kind == WAIT_TASK ? LOG_TASK : LOG_CHILD, item->slot);
+        item->name = begun_id(turn, item->kind == WAIT_TASK ? LOG_TASK : LOG_CHILD, item->slot);
         if (!str_is_null(item->name)) return OK;
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "waits: operation %lld has begun no %s",
                         (long long)item->slot, wait_kind_name(item->kind));
@@ -328,8 +311,7 @@ static Status wait_target(const CodeTurn *turn, const Begun *begun, const JsonVa
     return filter_check(filter, diag);
 }
 
-static Status read_wait(const CodeTurn *turn, const Begun *begun, const JsonValue *wait,
-                        WaitItem *item, Diag *diag) {
+static Status read_wait(const CodeTurn *turn, const JsonValue *wait, WaitItem *item, Diag *diag) {
     static const char *const allowed[] = {"op", "on", "name", "until", "filter", NULL};
     Str on = STR_NULL;
     size_t place = 0;
@@ -348,29 +330,37 @@ static Status read_wait(const CodeTurn *turn, const Begun *begun, const JsonValu
     if (wait_kinds[place].needs_until && item->deadline_at_ms <= 0)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "waits: until: when the %s ends",
                         wait_kinds[place].name);
-    TRY(wait_target(turn, begun, wait, item, diag));
+    TRY(wait_target(turn, wait, item, diag));
     item->iteration = next_iteration(turn, LOG_WAIT, item->name);
     return OK;
 }
 
-static Status read_suspended(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
+static Status read_mode(const JsonValue *said, WaitMode *ret_mode, Diag *diag) {
+    Str deliver = STR_NULL;
+    TRY(json_get_string(said, "deliver", &deliver, diag));
+    bool is_each = str_equal(deliver, STR("each"));
+    *ret_mode = is_each ? WAIT_EACH : WAIT_FIRST;
+    if (is_each || str_is_null(deliver) || str_equal(deliver, STR("first"))) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_FIELD", "deliver: first or each");
+}
+
+static Status read_waits(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
     const JsonValue *waits = NULL;
+    WaitMode mode;
+    TRY(read_mode(said, &mode, diag));
     TRY(json_get_array(said, "waits", &waits, diag));
-    if (waits == NULL || waits->count == 0)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "waits: what is it suspended on?");
+    if (waits == NULL || waits->count == 0) return OK;
     WaitItem *items = ARENA_ARRAY(turn->arena, WaitItem, waits->count);
     size_t count = 0;
-    Begun begun;
-    Status status = OK;
-    map_init(&begun.rows);
-    begun_add(&begun, turn->view->checkpoints, turn->view->checkpoint_count);
-    begun_add(&begun, turn->output->log.data, turn->output->log.count);
-    JSON_EACH (wait, waits) {
-        if (status == OK) status = read_wait(turn, &begun, wait, &items[count++], diag);
-    }
-    map_done(&begun.rows);
-    turn->output->waits = (WaitSet){.mode = WAIT_FIRST, .items = items, .count = count};
-    return status;
+    JSON_EACH (wait, waits) TRY(read_wait(turn, wait, &items[count++], diag));
+    turn->output->waits = (WaitSet){.mode = mode, .items = items, .count = count};
+    return OK;
+}
+
+static Status read_suspended(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
+    TRY(read_waits(turn, said, diag));
+    if (turn->output->waits.count > 0) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_FIELD", "waits: what is it suspended on?");
 }
 
 // ---- outcomes ----
@@ -400,32 +390,29 @@ static Status read_continue_as(const CodeTurn *turn, const JsonValue *said, Diag
     return read_payload_as(turn, said, "input", diag);
 }
 
-static Status read_running(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
-    (void)turn, (void)said, (void)diag;
-    return OK;
-}
-
 static const struct {
     const char *name;
     TurnNext next;
-    const char *member; // that goes with it
+    const char *members[2]; // that go with it
     Status (*read)(const CodeTurn *turn, const JsonValue *said, Diag *diag);
 } outcomes[] = {
-    {"running", NEXT_CONTINUE, NULL, read_running},
-    {"suspended", NEXT_SUSPEND, "waits", read_suspended},
-    {"completed", NEXT_COMPLETE, "result", read_completed},
-    {"failed", NEXT_FAIL, "error", read_failed},
-    {"cancelled", NEXT_CANCELLED, "error", read_failed},
-    {"paused", NEXT_PAUSE, "error", read_failed},
-    {"continue_as", NEXT_CONTINUE_AS, "input", read_continue_as},
+    {"running", NEXT_CONTINUE, {"waits", "deliver"}, read_waits},
+    {"suspended", NEXT_SUSPEND, {"waits", "deliver"}, read_suspended},
+    {"completed", NEXT_COMPLETE, {"result"}, read_completed},
+    {"failed", NEXT_FAIL, {"error"}, read_failed},
+    {"cancelled", NEXT_CANCELLED, {"error"}, read_failed},
+    {"paused", NEXT_PAUSE, {"error"}, read_failed},
+    {"continue_as", NEXT_CONTINUE_AS, {"input"}, read_continue_as},
 };
 
-Status code_turn_read(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
+static Status read_turn(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
     Str name = STR_NULL;
     TRY(json_get_string(said, "outcome", &name, diag));
     for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
         if (!str_equal(name, str_from(outcomes[i].name))) continue;
-        const char *allowed[] = {"turn", "entries", "outcome", "keep", outcomes[i].member, NULL};
+        const char *allowed[] = {
+            "turn", "entries", "outcome", "keep", outcomes[i].members[0], outcomes[i].members[1],
+            NULL};
         TRY(json_allow_only(said, allowed, diag));
         turn->output->next = outcomes[i].next;
         TRY(read_entries(turn, said, diag));
@@ -436,12 +423,32 @@ Status code_turn_read(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
                     "continue_as");
 }
 
+Status code_turn_read(const CodeTurn *turn, const JsonValue *said, Diag *diag) {
+    CodeTurn own = *turn;
+    JournalIndex fresh;
+    journal_index_init(&fresh);
+    own.fresh = &fresh;
+    Status status = read_turn(&own, said, diag);
+    journal_index_done(&fresh);
+    return status;
+}
+
 // ---- the journal ----
 
+// The first place past the entry: they ascend.
+static size_t place_after(const RunView *view, int64_t seq) {
+    size_t low = 0, high = seq > 0 ? view->checkpoint_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (view->checkpoints[middle].seq <= seq) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 void code_journal_write(const RunView *view, int64_t after_seq, JsonWriter *json) {
-    for (size_t i = 0; i < view->checkpoint_count; i++) {
+    for (size_t i = place_after(view, after_seq); i < view->checkpoint_count; i++) {
         const LogRow *row = &view->checkpoints[i];
-        if (row->seq <= after_seq) continue;
         bool is_silent = row->kind == LOG_STREAM || row->kind == LOG_EMIT; // known by their name
         json_write_object_begin(json);
         json_put_i64(json, "seq", row->seq);

@@ -8,8 +8,10 @@
 //   [runners-code-2] What the function awaits is an operation; it has a number that the worker
 //        gives it, the same whenever the function is replayed (`slot` of its entries). Ids of tasks
 //        and children are made of the run and the position, so that a repeated turn makes the same.
+//        What it waits for has the next position, whatever comes first.
 //   [runners-code-3] Of a turn that cannot be read as a whole nothing is taken.
 #pragma once
+#include "engine/runners/journal_index.h"
 #include "engine/runners/runner.h"
 #include "json/value.h"
 #include "json/write.h"
@@ -20,6 +22,7 @@ typedef struct CodeTurn {
     int64_t child_keep_ms; // retention of the children it starts
     Arena *arena;          // of the output
     TurnOutput *output;    // cleared
+    JournalIndex *fresh;   // of the entries in the output; code_turn_read's
 } CodeTurn;
 
 // What a worker says of the turn: {"entries", "outcome", "waits" | "result" | "error" | "input"}.

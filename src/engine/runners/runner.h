@@ -26,6 +26,7 @@ typedef struct RunView {
     // checkpoints[p] is the one at position p; none is missing.
     const LogRow *checkpoints;
     size_t checkpoint_count;
+    const struct JournalIndex *index; // of the checkpoints of code; NULL = there are few
     // Failed attempts of the step that comes next, as far as they are recorded.
     int64_t next_attempts;
     // Flow runs.

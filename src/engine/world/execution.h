@@ -17,6 +17,7 @@ typedef enum ExecutionKind { EXECUTE_RUN, EXECUTE_TASK } ExecutionKind;
 typedef struct TurnVerdict {
     Status status;
     int64_t state;    // OK: RunState afterwards
+    int64_t turn_seq; // OK: of the log, the last entry of the turn itself
     int64_t last_seq; // OK: of the log
     Diag diag;        // otherwise
 } TurnVerdict;

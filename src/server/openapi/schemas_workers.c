@@ -63,7 +63,11 @@ const Field schema_claimed_turn[] = {
     {"after", "integer", true, "The journal begins behind this entry; 0: it is whole."},
     {"journal", "[JournalEntry]", true, ""},
     {0}};
-const Field schema_claimed_turns[] = {{"turns", "[ClaimedTurn]", true, ""}, {0}};
+const Field schema_claimed_turns[] = {
+    {"turns", "[ClaimedTurn]", true, ""},
+    {"news", "[integer]", true,
+     "Turns that the worker holds: something that they wait for is there."},
+    {0}};
 const Field schema_turn_verdict[] = {
     {"turn", "integer", true, ""},
     {"status", "string", true, "accepted, fenced or refused"},
@@ -71,6 +75,8 @@ const Field schema_turn_verdict[] = {
     {"run_status", "string", false, "accepted: the state of the run now"},
     {"is_held", "boolean", false, "running: the worker still holds the turn"},
     {"cancelled", "boolean", false, "The run was asked to end."},
+    {"journal", "[JournalEntry]", false,
+     "running, with waits: what of them was there; these entries follow those of the commit."},
     {"seq", "integer", false, "accepted: the last entry of the run's log"},
     {"code", "string", false, "Why not."},
     {"detail", "string", false, ""},
@@ -79,7 +85,9 @@ const Field schema_committed_turns[] = {
     {"turns", "[TurnVerdict]", true, ""},
     {"claimed", "[ClaimedTurn]", false, "With claim: turns that are the worker's now."},
     {0}};
-const Field schema_renewed_turn[] = {{"turn", "integer", true, ""},
-                                     {"status", "string", true, "accepted, cancelled or fenced"},
-                                     {0}};
+const Field schema_renewed_turn[] = {
+    {"turn", "integer", true, ""},
+    {"status", "string", true, "accepted, cancelled or fenced"},
+    {"news", "boolean", true, "Something that it waits for is there."},
+    {0}};
 const Field schema_renewed_turns[] = {{"turns", "[RenewedTurn]", true, ""}, {0}};

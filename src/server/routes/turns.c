@@ -18,7 +18,11 @@
 #include "server/http/connection.h"
 #include "server/http/sleeper.h"
 
-enum { TURNS_MAX = 1000, JOURNAL_SIZE = 256 << 20 };
+enum {
+    TURNS_MAX = 1000,
+    NEWS_MAX = 100, // in one answer; the others are in the next
+    JOURNAL_SIZE = 256 << 20
+};
 
 static TurnBoard *board_of(const Exchange *exchange) {
     return engine_turns(exchange->server->engine);
@@ -111,6 +115,8 @@ typedef struct Claim {
     int64_t until_ms; // by the real clock
     _Atomic bool has_left;
     TurnClaim turns;
+    size_t news_count;
+    int64_t news[NEWS_MAX]; // turns that the worker holds
 } Claim;
 
 static void turns_are_ready(HubWaiter *waiter) {
@@ -151,11 +157,19 @@ static void refuse_large(Exchange *exchange) {
                          "fewer turns at a time");
 }
 
+static void put_news(const Claim *claim, JsonWriter *json) {
+    json_write_key(json, STR("news"));
+    json_write_array_begin(json);
+    for (size_t i = 0; i < claim->news_count; i++) json_write_i64(json, claim->news[i]);
+    json_write_array_end(json);
+}
+
 static void end_claim(Claim *claim) {
     Exchange *exchange = claim->exchange;
     withdraw(claim);
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
+    put_news(claim, json);
     bool is_whole = turn_claim_put(&claim->turns, json, "turns");
     json_write_object_end(json);
     if (is_whole) exchange_send(exchange);
@@ -175,7 +189,10 @@ static void look_for_turns(Exchange *exchange) {
     }
     turns_expire(board_of(exchange), now_ms);
     size_t count = turn_claim_take(&claim->turns, &again_ms);
-    if (count > 0 || now_ms >= claim->until_ms || server_is_stopping(server)) {
+    claim->news_count =
+        turns_take_news(board_of(exchange), claim->turns.worker, NEWS_MAX, claim->news);
+    if (count > 0 || claim->news_count > 0 || now_ms >= claim->until_ms ||
+        server_is_stopping(server)) {
         end_claim(claim);
         return;
     }
@@ -279,6 +296,22 @@ static const char *verdict_name(const SaidTurn *item) {
     }
 }
 
+static void write_taken(void *context, const HeldTurn *turn) {
+    code_journal_write(&turn->execution->view, turn->after_seq, context);
+}
+
+// What came while it executed: entries that the worker has not seen. Nobody writes to the run
+// before the worker commits again.
+static void put_taken(JsonWriter *json, const SaidTurn *item) {
+    const TurnVerdict *verdict = &item->turn.verdict;
+    const TurnAsk look = {.take = write_taken, .context = json};
+    json_write_key(json, STR("journal"));
+    json_write_array_begin(json);
+    if (verdict->last_seq > verdict->turn_seq)
+        (void)!turns_look(board_of(item->exchange), item->turn.token, verdict->turn_seq, &look);
+    json_write_array_end(json);
+}
+
 static void put_item(JsonWriter *json, const SaidTurn *item) {
     const Diag *diag = item->status != OK ? &item->diag : &item->turn.verdict.diag;
     bool is_good = item->status == OK && item->turn.verdict.status == OK;
@@ -291,6 +324,7 @@ static void put_item(JsonWriter *json, const SaidTurn *item) {
         json_put_bool(json, "is_held", item->turn.is_held);
         json_put_bool(json, "cancelled", item->turn.is_cancel_wanted);
         json_put_i64(json, "seq", item->turn.verdict.last_seq);
+        if (item->turn.is_held) put_taken(json, item);
     } else if (!is_good) {
         json_put_cstr(json, "code", diag->code);
         json_put_cstr(json, "detail", diag->message);
@@ -395,12 +429,12 @@ static const Field heartbeat_fields[] = {
     {"lease", "duration", false, "From now on; 30 s unless given."},
     {0}};
 
-static const char *renew(Exchange *exchange, int64_t token, int64_t lease_ms) {
-    int64_t run = 0;
+static const char *renew(Exchange *exchange, TurnRenewal *renewal) {
     RunRow row;
     Diag diag;
-    if (turns_renew(board_of(exchange), token, lease_ms, &run) != OK) return "fenced";
-    Status status = store_run_by_key(exchange_store(exchange), &exchange->arena, run, &row, &diag);
+    if (turns_renew(board_of(exchange), renewal) != OK) return "fenced";
+    Status status =
+        store_run_by_key(exchange_store(exchange), &exchange->arena, renewal->run, &row, &diag);
     if (status == OK && run_state_is_terminal(row.state)) return "fenced";
     return status == OK && run_is_cancel_wanted(&row) ? "cancelled" : "accepted";
 }
@@ -423,11 +457,12 @@ static void heartbeat_turns(Exchange *exchange) {
     json_write_key(json, STR("turns"));
     json_write_array_begin(json);
     JSON_EACH (item, list) {
-        int64_t token = 0;
-        if (json_get_i64(item, "turn", &token, &diag) != OK) token = 0; // nobody holds that one
+        TurnRenewal one = {.lease_ms = lease_ms};
+        if (json_get_i64(item, "turn", &one.token, &diag) != OK) one.token = 0; // nobody holds it
         json_write_object_begin(json);
-        json_put_i64(json, "turn", token);
-        json_put_cstr(json, "status", renew(exchange, token, lease_ms));
+        json_put_i64(json, "turn", one.token);
+        json_put_cstr(json, "status", renew(exchange, &one));
+        json_put_bool(json, "news", one.has_news);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -460,7 +495,7 @@ static void turn_journal(Exchange *exchange) {
     buf_init(&text, JOURNAL_SIZE);
     json_writer_init(&self.json, &text, STR_NULL);
     const TurnAsk ask = {.take = look, .context = &self};
-    if (status == OK && turns_look(board_of(exchange), token, &ask) != OK)
+    if (status == OK && turns_look(board_of(exchange), token, 0, &ask) != OK)
         status =
             diag_set(&diag, ERR_FENCED, "TURN_FENCED", "the turn is not this worker's any more");
     if (status != OK) exchange_refuse(exchange, status, &diag);

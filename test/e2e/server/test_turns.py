@@ -331,6 +331,79 @@ class Turns(unittest.TestCase):
             answer = self.server.post("/v1/turns/commit", {"turns": [], "claim": wrong})
             self.assertEqual(answer.status, 400, wrong)
 
+    def test_what_has_ended_meanwhile_comes_in_one_turn(self):
+        async def order(ctx, input):
+            first = await First([ctx.task("part", number) for number in range(20)])
+            ctx.state("first", first[0])
+            each = await ctx.step("between", self.effect("between"))
+            all_of_them = await Every([*ctx.operations[:20], ctx.sleep(0.001), ctx.sleep(0.001)])
+            return [first[0] in range(20), each, all_of_them[:20]]
+        worker = self.worker(order)
+        run = self.start()
+        turn = worker.claim(wait="60s")[0]
+        worker.execute(turn)
+        tasks = self.server.claim(names=["part"], max=20)
+        self.server.post("/v1/tasks/complete", {"results": [
+            {"id": task["id"], "token": task["token"], "result": task["input"]} for task in tasks]})
+        turns = 0
+        while self.run_of(run)["status"] != "completed":
+            for turn in worker.claim(wait="200ms"):
+                worker.execute(turn)
+                turns += 1
+        self.assertEqual(self.run_of(run)["result"], [True, None, list(range(20))])
+        self.assertLess(turns, 8)
+
+    def test_what_comes_while_a_step_is_executed(self):
+        worker = self.worker(None)
+        run = self.start()
+        turn = worker.claim(wait="60s")[0]
+
+        def commit(**more):
+            said = {"turn": turn["turn"], "outcome": "running", "waits": [
+                {"op": 2, "on": "timer", "until": turn["now"]}, {"op": 3, "on": "signal", "name": "go"}]}
+            verdict = worker.post("/v1/turns/commit", {"turns": [{**said, **more}]})["turns"][0]
+            self.assertTrue(verdict["is_held"], verdict)
+            return [(each["kind"], each["op"], each["outcome"], each["data"]) for each in verdict["journal"]]
+        step = {"kind": "step", "op": 1, "name": "one", "result": 1}
+        self.assertEqual(commit(entries=[step]), [("wait", 2, "ok", None)])  # the timer is over
+        signal = {"waits": [{"op": 3, "on": "signal", "name": "go"}]}
+        self.assertEqual(commit(**signal), [])
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(worker.post("/v1/turns/claim", {
+            "worker": worker.name, "workflows": worker.served(), "wait": "60s"})))
+        waiting.start()
+        self.server.post(f"/v1/runs/{run}/signals/go", "yes")
+        waiting.join()
+        self.assertEqual(answers[0], {"news": [turn["turn"]], "turns": []})
+        told, = worker.post("/v1/turns/heartbeat", {"turns": [{"turn": turn["turn"]}]})["turns"]
+        self.assertEqual((told["status"], told["news"]), ("accepted", True))
+        self.assertEqual(commit(**signal), [("wait", 3, "ok", "yes")])
+        self.assertEqual(commit(waits=[]), [])
+        self.server.post(f"/v1/runs/{run}/cancel", {})
+        self.assertEqual(commit(waits=[{"op": 4, "on": "signal", "name": "more"}]), [("wait", 4, "cancelled", None)])
+        journal = worker.post("/v1/turns/journal", {"turn": turn["turn"]})["journal"]
+        self.assertEqual([(each["kind"], each["op"]) for each in journal], [("step", 1), ("wait", 2), ("wait", 3), ("wait", 4)])
+        self.assertEqual(worker.post("/v1/turns/commit", {"turns": [{
+            "turn": turn["turn"], "outcome": "running", "deliver": "some", "waits": []}]})["turns"][0]["code"], "BAD_FIELD")
+
+    def test_a_long_journal_is_read_by_name_and_operation(self):
+        async def order(ctx, input):
+            done = 0
+            for _ in range(150):
+                done += await ctx.step("same", lambda: 1)
+            tasks = [ctx.task("late", number) for number in range(3)]
+            await ctx.signal("go")
+            return [done, await Every(tasks)]
+        worker = self.worker(order)
+        run = self.start()
+        worker.work(self.has(run, "suspended"))
+        steps = self.server.get(f"/v1/runs/{run}/steps?limit=1000").json["items"]
+        self.assertEqual([each.get("iteration", 0) for each in steps if each["name"] == "same"], list(range(150)))
+        self.server.post(f"/v1/runs/{run}/signals/go", 1)
+        for task in self.server.claim(names=["late"], max=3):
+            self.server.complete(task, task["input"])
+        self.assertEqual(self.finish(worker, run)["result"], [150, [0, 1, 2]])
+
     def test_the_clock_of_a_server_that_is_no_test_is_not_moved(self):
         answer = self.server.post("/v1/time/advance", {"by": "1h"})
         self.assertEqual((answer.status, answer.json["code"]), (409, "CLOCK_REAL"))

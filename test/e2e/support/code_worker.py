@@ -89,22 +89,28 @@ def until(now, seconds):
     return at.isoformat().replace("+00:00", "Z")
 
 
+def is_command(entry):
+    return entry["kind"] in COMMANDS and entry["outcome"] != "cancelled"
+
+
 class Context:
     def __init__(self, turn):
         self.run_id, self.turn, self.time = turn["run_id"], turn, turn["now"]
-        self.journal, self.place = turn["journal"], 0
+        self.journal, self.place, self.given = turn["journal"], 0, 0
         self.operations, self.entries = [], []
 
     # commands
 
     def command(self, kind, name, **members):
         """Given already, or new. Answers what the journal has of it."""
-        if self.place < len(self.journal):
-            entry = self.journal[self.place]
+        while self.given < len(self.journal) and not is_command(self.journal[self.given]):
+            self.given += 1
+        if self.given < len(self.journal):
+            entry = self.journal[self.given]
             if (entry["kind"], entry["name"]) != (kind, name):
-                raise Mismatch(f"entry {self.place} of the journal is {entry['kind']} "
+                raise Mismatch(f"entry {self.given} of the journal is {entry['kind']} "
                                f"\"{entry['name']}\", the code asks for {kind} \"{name}\"")
-            self.place += 1
+            self.given += 1
             return entry["data"]
         self.entries.append({"kind": kind, "name": name, **members})
         return members.get("value")
@@ -174,6 +180,8 @@ class Context:
                     each.settle(error=Cancelled("the run was cancelled"))
             return
         if entry["kind"] in COMMANDS:
+            if self.place <= self.given:
+                return  # given by now
             raise Mismatch(f"entry {self.place - 1} of the journal is {entry['kind']} \"{entry['name']}\", "
                            "the code does not ask for it any more")
         if not 0 < entry["op"] <= len(self.operations):
@@ -281,12 +289,12 @@ class Worker:
                 continue
             open_ones = [each for each in context.operations if not each.is_done]
             step = next((each for each in open_ones if each.body and each.wait is None), None)
+            waits = [{"op": each.number, **each.wait} for each in open_ones if each.wait]
             if step is None:
-                waits = [{"op": each.number, **each.wait} for each in open_ones if each.wait]
-                return self.commit(turn, context, "suspended", waits=waits)
+                return self.commit(turn, context, "suspended", waits=waits, deliver="each")
             entry = self.attempt(context, step)
             context.entries.append(entry)
-            verdict = self.commit(turn, context, "running")
+            verdict = self.commit(turn, context, "running", waits=waits, deliver="each")
             if verdict["status"] != "accepted" or not verdict["is_held"]:
                 return verdict
             is_cancelled = is_cancelled or verdict["cancelled"]
@@ -295,6 +303,8 @@ class Worker:
                               "op": step.number, "attempt": entry["attempt"],
                               "outcome": "error" if is_failed else "ok",
                               "data": entry["error"] if is_failed else entry["result"]})
+            context.journal += verdict["journal"]  # what came while the step was executed
+            told = told or any(each["outcome"] == "cancelled" for each in verdict["journal"])
 
     def work(self, until, seconds=60):
         """Executes turns until the condition holds."""

@@ -282,6 +282,7 @@ static Status signal_put(Kernel *kernel, Run *run, const Signal *signal, bool *r
                              STR_ARG(run->row.id), (long long)count);
     }
     TRY(signal_keep(kernel, run, signal));
+    wait_tell_running(kernel, run);
     return signal_note_unhandled(kernel, run, signal->name);
 }
 

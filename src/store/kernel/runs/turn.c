@@ -4,7 +4,8 @@
 //
 //   [turn-1] The claim is checked first: unknown, ended, fenced, in this order.
 //   [turn-2] A checkpoint in the middle of a turn (one log entry, NEXT_CONTINUE) costs one insert;
-//        the run's row is not written.
+//        the run's row is not written. With waits it takes what is there already, as parking
+//        would, and goes on.
 //   [turn-3] A participant's writes are undone when it fails, and then nothing of the turn is kept.
 //   [turn-4] A run that was asked to end ends CANCELLED, whatever its last turn says.
 //   [turn-5] Checkpoints of earlier incarnations stand before input_seq or have position -1, so
@@ -265,8 +266,16 @@ static void turn_keep_snapshot(Run *run, const TurnCommit *turn) {
     run->row.log_seq = run->facts.last_seq;
 }
 
-static Status next_continue(Kernel *kernel, const TurnCommit *turn, Run *run) { // [turn-2]
+static Status next_continue(Kernel *kernel, Op *op, Run *run, WaitSet *set) { // [turn-2]
+    const TurnCommit *turn = &op->in.turn;
     turn_keep_snapshot(run, turn);
+    if (set->count > 0) {
+        Resolved resolved;
+        targets_fill(turn, &op->out.turn, set);
+        TRY(wait_take(kernel, run, set, &resolved));
+        op->out.turn.resolved = resolved.rows;
+        op->out.turn.resolved_count = resolved.count;
+    }
     if (run->row.is_pause_wanted) return run_hold(kernel, run, RUN_RUNNING, STR_NULL);
     bool is_changed = !str_is_null(turn->snapshot) ||
                       run->row.cancel_at_ms != run->before.cancel_at_ms ||
@@ -360,7 +369,7 @@ static void turn_count_attempt(const TurnCommit *turn, Run *run) {
 static Status turn_next(Kernel *kernel, Op *op, Run *run, WaitSet *set) {
     const TurnCommit *turn = &op->in.turn;
     switch (turn->next) {
-    case NEXT_CONTINUE: return next_continue(kernel, turn, run);
+    case NEXT_CONTINUE: return next_continue(kernel, op, run, set);
     case NEXT_SUSPEND: return next_suspend(kernel, op, run, set);
     case NEXT_COMPLETE:
     case NEXT_FAIL:
@@ -385,7 +394,8 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
         return kernel_refuse(kernel, ERR_INVALID, "BAD_TURN", "a turn must say what comes next");
     }
     TRY(check_effects(kernel, turn, &run.row));
-    if (turn->next == NEXT_SUSPEND) TRY(targets_prepare(kernel, turn, &run, &set));
+    bool is_looking = turn->next == NEXT_CONTINUE && turn->waits.count > 0;
+    if (turn->next == NEXT_SUSPEND || is_looking) TRY(targets_prepare(kernel, turn, &run, &set));
     TRY(run_last_seq(kernel, &run));
     reply->log = log_copy(kernel, turn);
     if (turn->participant) TRY(turn_participate(kernel, op));

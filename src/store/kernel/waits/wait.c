@@ -19,6 +19,8 @@
 //        their waits have WaiterRows, as those for events have, and its end wakes all of them.
 //   [waits-wait-7] Items of a group that settle quietly are logged and wake nobody
 //        (waits/groups.c).
+//   [waits-wait-8] The journal of code is a line: its items have the same position, that of the
+//        first that is delivered, and those delivered with it take the places after it.
 //
 // Not here: the run's row (runs/runs.c), events' tables (events/events.c).
 #include "base/assert.h"
@@ -236,12 +238,22 @@ static Str delivery_name(Kernel *kernel, const Run *run, const Delivery *deliver
                         STR_ARG(delivery->item->name));
 }
 
-// Writes the entry; the copy that is answered lives in the batch's arena.
-static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery, LogRow *ret_row) {
+// Which of its name it is: the item says it as of the first that is delivered.
+static int64_t iteration_after(const Resolved *earlier, const WaitItem *item) {
+    for (size_t i = earlier->count; i-- > 0;)
+        if (str_equal(earlier->rows[i].name, item->name)) return earlier->rows[i].iteration + 1;
+    return item->iteration;
+}
+
+// Writes the entry; the copy that is answered lives in the batch's arena. What is delivered
+// together to a run whose journal is a line stands there in a row. [waits-wait-8]
+static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery,
+                           const Resolved *earlier, LogRow *ret_row) {
     const WaitItem *item = delivery->item;
+    bool is_line = run->row.kind == RUN_CODE;
     LogRow entry = {.kind = LOG_WAIT,
-                    .position = item->position,
-                    .iteration = item->iteration,
+                    .position = item->position + (is_line ? (int64_t)earlier->count : 0),
+                    .iteration = is_line ? iteration_after(earlier, item) : item->iteration,
                     .outcome = delivery->outcome,
                     .slot = item->slot,
                     .name = delivery_name(kernel, run, delivery),
@@ -251,6 +263,13 @@ static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery, L
     entry.name = kernel_answer(kernel, entry.name);
     entry.data = kernel_answer(kernel, entry.data);
     *ret_row = entry;
+    return OK;
+}
+
+static Status log_one(Kernel *kernel, Run *run, const Delivery *delivery, Resolved *resolved) {
+    resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
+    TRY(delivery_log(kernel, run, delivery, resolved, &resolved->rows[0]));
+    resolved->count = 1;
     return OK;
 }
 
@@ -268,9 +287,7 @@ static Status check_first(Kernel *kernel, Run *run, const WaitSet *set, Resolved
     }
     if (!has_best) return OK;
     TRY(settled_consume(kernel, run, &best)); // [waits-wait-2]
-    resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
-    resolved->count = 1;
-    return delivery_log(kernel, run, &best.delivery, &resolved->rows[0]);
+    return log_one(kernel, run, &best.delivery, resolved);
 }
 
 // An event or signal is taken only when nothing settled before it: what comes first may end the
@@ -336,9 +353,9 @@ static Status check_each(Kernel *kernel, Run *run, const WaitSet *set, Resolved 
     TRY(settled_consume(kernel, run, &found.all[0]));
     size_t count = keep_deliverable(found.all, found.count);
     resolved->rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count);
-    resolved->count = count;
-    for (size_t i = 0; i < count; i++) {
-        TRY(delivery_log(kernel, run, &found.all[i].delivery, &resolved->rows[i]));
+    for (; resolved->count < count; resolved->count++) {
+        const Delivery *delivery = &found.all[resolved->count].delivery;
+        TRY(delivery_log(kernel, run, delivery, resolved, &resolved->rows[resolved->count]));
     }
     return OK;
 }
@@ -350,9 +367,7 @@ static Status wait_check(Kernel *kernel, Run *run, const WaitSet *set, Resolved 
     if (run_is_cancel_untold(&run->row)) { // [waits-wait-4]
         Delivery delivery = {.item = &set->items[0], .outcome = OUTCOME_CANCELLED};
         run_mark_cancel_told(&run->row);
-        ret_resolved->rows = ARENA_NEW(kernel->batch->arena, LogRow);
-        ret_resolved->count = 1;
-        return delivery_log(kernel, run, &delivery, &ret_resolved->rows[0]);
+        return log_one(kernel, run, &delivery, ret_resolved);
     }
     if (set->mode == WAIT_FIRST) return check_first(kernel, run, set, ret_resolved);
     return check_each(kernel, run, set, ret_resolved);
@@ -434,13 +449,25 @@ Status wait_resume(Kernel *kernel, Run *run) {
     return run_make_ready(kernel, run, resolved);
 }
 
+Status wait_take(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved) {
+    ASSERT(run->row.state == RUN_RUNNING);
+    TRY(wait_check(kernel, run, set, ret_resolved));
+    return ret_resolved->count > 0 ? run_store(kernel, run) : OK;
+}
+
 // ---- something arrived ----
+
+void wait_tell_running(Kernel *kernel, const Run *run) {
+    bool may_take = run->row.state == RUN_RUNNING && run->row.kind == RUN_CODE;
+    if (may_take) grown_push(kernel, run);
+}
 
 Status wait_deliver(Kernel *kernel, Run *run, const Delivery *deliveries, size_t count) {
     ASSERT(run->row.state == RUN_SUSPENDED && count > 0);
-    Resolved resolved = {.rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count), .count = count};
-    for (size_t i = 0; i < count; i++) {
-        TRY(delivery_log(kernel, run, &deliveries[i], &resolved.rows[i]));
+    Resolved resolved = {.rows = ARENA_ARRAY(kernel->batch->arena, LogRow, count)};
+    for (; resolved.count < count; resolved.count++) {
+        LogRow *row = &resolved.rows[resolved.count];
+        TRY(delivery_log(kernel, run, &deliveries[resolved.count], &resolved, row));
     }
     TRY(deliveries_prepend(kernel, run, &resolved));
     return run_make_ready(kernel, run, resolved);
@@ -453,7 +480,10 @@ static Status deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t
     Status status = run_load(kernel, key, &run);
     if (status == ERR_NOT_FOUND) return OK; // the parent was purged
     TRY(status);
-    if (run.row.state != RUN_SUSPENDED) return OK; // it looks for itself when it parks
+    if (run.row.state != RUN_SUSPENDED) { // it looks for itself when it parks
+        wait_tell_running(kernel, &run);
+        return OK;
+    }
     WaitSet set;
     TRY(run_waits(kernel, &run, &set));
     Delivery found = *delivery;
@@ -465,8 +495,9 @@ static Status deliver_target(Kernel *kernel, int64_t key, WaitKind kind, int64_t
     }
     if (!is_quiet) return wait_deliver(kernel, &run, &found, 1);
     LogRow entry; // [waits-wait-7]
+    const Resolved none = {0};
     grown_push(kernel, &run);
-    return delivery_log(kernel, &run, &found, &entry);
+    return delivery_log(kernel, &run, &found, &none, &entry);
 }
 
 // The runs that wait for a task of another run.

@@ -32,6 +32,10 @@ typedef enum TaskWaiters {
 } TaskWaiters;
 // The task has ended, as its row says: delivers that to those who wait for it.
 MUST_CHECK Status wait_task_ended(Kernel *kernel, const TaskRow *task, TaskWaiters waiters);
+// Takes what of the set is satisfied already for a run that goes on executing; one entry each.
+MUST_CHECK Status wait_take(Kernel *kernel, Run *run, const WaitSet *set, Resolved *ret_resolved);
+// Something came that the run might take while it executes: who executes it hears of that.
+void wait_tell_running(Kernel *kernel, const Run *run);
 // The run has ended with `result`: delivers that to its parent, if it waits for it.
 MUST_CHECK Status wait_child_ended(Kernel *kernel, const RunRow *child, Str result);
 
