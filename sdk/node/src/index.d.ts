@@ -992,6 +992,9 @@ export interface Tasks {
   /** Leases tasks. The class Worker does this and the next two. */
   claim(worker: string, options?: ClaimOptions): Promise<ClaimedTask[]>
   complete(results: readonly TaskOutcome[]): Promise<Verdict[]>
+  /** Both in one request: the tasks that are there once the results are stored. */
+  completeAndClaim(results: readonly TaskOutcome[], worker: string, options?: Omit<ClaimOptions, "wait">):
+    Promise<{ results: Verdict[]; tasks: ClaimedTask[] }>
   heartbeat(tasks: readonly { id: string; token: number; progress?: Json }[], options?: { lease?: Duration }):
     Promise<Verdict[]>
 }

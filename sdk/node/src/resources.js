@@ -89,6 +89,13 @@ export class Tasks extends Group {
     return (await this._call("POST", "/v1/tasks/complete", { body, ...REPEATABLE })).results
   }
 
+  async completeAndClaim(results, worker, options = {}) {
+    const claim = { worker: argument("tasks.completeAndClaim", "worker", worker),
+                    ...fields("tasks.completeAndClaim", options, "queues names max lease") }
+    const body = { results: argument("tasks.completeAndClaim", "results", results), claim }
+    return this._call("POST", "/v1/tasks/complete", { body })
+  }
+
   async heartbeat(tasks, options = {}) {
     const body = { tasks: argument("tasks.heartbeat", "tasks", tasks), ...fields("tasks.heartbeat", options, "lease") }
     return (await this._call("POST", "/v1/tasks/heartbeat", { body, ...REPEATABLE })).tasks

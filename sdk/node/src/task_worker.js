@@ -108,6 +108,7 @@ export class TaskWorker {
   #functions = new Map()
   #jobs = new Map() // by token: a task may come back while it still runs
   #outbox = []
+  #asked = 0 // tasks that claims under way may bring
   #isSending = false
   #hasEnded = false
   #claiming // promise: claims no more
@@ -152,19 +153,38 @@ export class TaskWorker {
 
   // ---- claiming ----
 
+  #ask(max) {
+    return {
+      worker: this.host.name, queues: this.queues, names: [...this.#functions.keys()], max,
+      lease: inMilliseconds(this.lease),
+    }
+  }
+
   async #claim(max, wait) {
     const { tasks } = await this.transport.call("POST", "/v1/tasks/claim", {
-      wait, retryFor: 0,
-      body: {
-        worker: this.host.name, queues: this.queues, names: [...this.#functions.keys()], max,
-        wait: inMilliseconds(wait), lease: inMilliseconds(this.lease),
-      },
+      wait, retryFor: 0, body: { ...this.#ask(max), wait: inMilliseconds(wait) },
     })
     return tasks
   }
 
+  // For tasks beyond those that run and those that were asked for.
   #room() { // [W1]
-    return this.#outbox.length < OUTBOX_MAX ? Math.min(BATCH_MAX, this.concurrency - this.#jobs.size) : 0
+    if (this.#outbox.length >= OUTBOX_MAX) return 0
+    return Math.min(BATCH_MAX, this.concurrency - this.#jobs.size - this.#asked)
+  }
+
+  // What `send` was given by the server begins; until then it has its room.
+  async #reserve(count, send) {
+    this.#asked += count
+    try {
+      const answer = await send()
+      this.#asked -= count
+      for (const task of answer.tasks ?? []) this.#begin(task)
+      return answer
+    } catch (error) {
+      this.#asked -= count
+      throw error
+    }
   }
 
   begin() {
@@ -174,14 +194,18 @@ export class TaskWorker {
   async #claimForever() {
     const backoff = new Backoff()
     for (;;) {
-      await this.host.until(() => this.host.isStopping || this.#room() > 0)
+      // A report brings tasks, too.
+      await this.host.until(() => this.host.isStopping || (!this.#isSending && this.#room() > 0))
       if (this.host.isStopping) return
       try {
         // A first claim that does not wait finds out at once whether there is a server.
-        const tasks = await this.#claim(this.#room(), this.host.link.isUp ? this.host.poll : 0)
-        this.host.link.up()
+        const room = this.#room()
+        await this.#reserve(room, async () => {
+          const tasks = await this.#claim(room, this.host.link.isUp ? this.host.poll : 0)
+          this.host.link.up()
+          return { tasks }
+        })
         backoff.reset()
-        for (const task of tasks) this.#begin(task)
       } catch (error) {
         if (isPermanent(error)) return this.host.refused(error)
         this.host.link.down(error.message)
@@ -249,12 +273,19 @@ export class TaskWorker {
     this.host.changed()
   }
 
+  // The answer also brings what there is to do in the room that they have left.
+  async #report(batch) {
+    const room = this.host.isStopping ? 0 : Math.max(0, this.#room())
+    const claim = room > 0 ? `,"claim":${JSON.stringify(this.#ask(room))}` : ""
+    const text = `{"results":[${batch.map(item => item.text).join(",")}]${claim}}`
+    return this.#reserve(room, () => this.transport.call("POST", "/v1/tasks/complete", { text, retryFor: 0 }))
+  }
+
   async #deliver(batch) { // [W2]
     const backoff = new Backoff()
     while (!this.#hasEnded) {
       try {
-        const answer = await this.transport.call("POST", "/v1/tasks/complete",
-          { text: `{"results":[${batch.map(item => item.text).join(",")}]}`, retryFor: 0 })
+        const answer = await this.#report(batch)
         this.host.link.up()
         answer.results.forEach(({ id, status, detail }, index) => {
           if (status === "accepted") this.#counts[batch[index].kind]++

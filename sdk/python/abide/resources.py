@@ -122,6 +122,14 @@ class Tasks(Group):
         return self._objects("results", "POST", "/v1/tasks/complete", body=given(results=results),
                           is_repeatable=True)
 
+    def complete_and_claim(self, results: Iterable[JsonObject], worker: str, *,
+                           queues: Optional[Iterable[str]] = None,
+                           names: Optional[Iterable[str]] = None, max: Optional[int] = None,
+                           lease: Optional[Duration] = None) -> JsonObject:
+        """Both in one request: `results`, and the `tasks` that are there once they are stored."""
+        claim = given(worker=worker, queues=queues, names=names, max=max, lease=lease)
+        return self._object("POST", "/v1/tasks/complete", body=given(results=results, claim=claim))
+
     def heartbeat(self, tasks: Iterable[JsonObject], *,
                   lease: Optional[Duration] = None) -> List[JsonObject]:
         """Renews leases: {id, token}, and progress if there is any."""

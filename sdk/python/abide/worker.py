@@ -188,6 +188,7 @@ class Worker:
         self._jobs: Dict[int, _Job] = {}  # by token: a task may come back while it still runs
         self._outbox: List[_Item] = []
         self._in_flight = 0  # items being sent
+        self._asked = 0  # tasks that claims under way may bring
         self._pool_size = 0
         self._pool_idle = 0
         self._todo: "queue.SimpleQueue[Optional[_Job]]" = queue.SimpleQueue()
@@ -326,22 +327,37 @@ class Worker:
 
     # ---- claiming ----
 
+    def _ask(self, count: int) -> Dict[str, Any]:
+        return {"worker": self.name, "queues": self.queues, "names": list(self._functions),
+                "max": count, "lease": in_milliseconds(self.lease)}
+
     def _claim(self, count: int, wait: float) -> List[Dict[str, Any]]:
         answer: List[Dict[str, Any]] = self.client.transport.call(
-            "POST", "/v1/tasks/claim", wait=wait, retry_for=0, body={
-                "worker": self.name, "queues": self.queues, "names": list(self._functions),
-                "max": count, "wait": in_milliseconds(wait),
-                "lease": in_milliseconds(self.lease)})["tasks"]
+            "POST", "/v1/tasks/claim", wait=wait, retry_for=0,
+            body={**self._ask(count), "wait": in_milliseconds(wait)})["tasks"]
         return answer
 
-    def _wait_for_room(self) -> int:  # [W1]; 0 = stopping
+    def _room(self) -> int:  # [W1]: beyond what runs and what was asked for; taken by who asks
+        if self._is_stopping or not self._functions or len(self._outbox) >= _OUTBOX_MAX:
+            return 0
+        room = max(0, min(self.concurrency - len(self._jobs) - self._asked, _BATCH_MAX))
+        self._asked += room
+        return room
+
+    def _wait_for_room(self) -> int:  # 0 = stopping
         with self._changed:
             while not self._is_stopping:
-                room = self.concurrency - len(self._jobs)
-                if room > 0 and len(self._outbox) < _OUTBOX_MAX:
-                    return min(room, _BATCH_MAX)
+                is_reporting = bool(self._outbox) or self._in_flight > 0  # that brings tasks, too
+                room = 0 if is_reporting else self._room()
+                if room > 0:
+                    return room
                 self._changed.wait()
         return 0
+
+    def _give_back(self, room: int) -> None:
+        with self._changed:
+            self._asked -= room
+            self._changed.notify_all()
 
     def _claim_forever(self) -> None:
         backoff = Backoff()
@@ -356,12 +372,13 @@ class Worker:
                 if isinstance(error, ApiError) and error.status in _PERMANENT:
                     self._refused(error)
                     return
+                self._give_back(room)
                 self._link.down(error)
                 self._pause(backoff)
                 continue
             self._link.up()
             backoff.reset()
-            self._begin(tasks)
+            self._begin(tasks, room)
 
     def _refused(self, error: ApiError) -> None:
         say(logging.ERROR, "%s refuses worker %s: %s: %s", self.client.transport.url, self.name,
@@ -376,8 +393,9 @@ class Worker:
             while not self._is_stopping and time.monotonic() < until:
                 self._changed.wait(until - time.monotonic())
 
-    def _begin(self, tasks: List[Dict[str, Any]]) -> None:
+    def _begin(self, tasks: List[Dict[str, Any]], room: int) -> None:
         with self._changed:
+            self._asked -= room
             for task in tasks:
                 if self._is_stopping:  # [W4]
                     self._outbox.append(_Item(task, '"release":true'))
@@ -472,22 +490,30 @@ class Worker:
                 self._in_flight = 0
                 self._changed.notify_all()
 
+    def _report(self, batch: List[_Item], room: int) -> str:
+        claim = ',"claim":' + to_json(self._ask(room)) if room > 0 else ""
+        return '{"results":[%s]%s}' % (",".join(item.text for item in batch), claim)
+
     def _send(self, batch: List[_Item]) -> None:  # [W2]
         backoff = Backoff()
         while not self._has_ended:
+            with self._changed:
+                room = self._room()  # the answer brings what there is to do in it
             try:
                 answer = self.client.transport.call(
-                    "POST", "/v1/tasks/complete", retry_for=0,
-                    text='{"results":[%s]}' % ",".join(item.text for item in batch))
+                    "POST", "/v1/tasks/complete", retry_for=0, text=self._report(batch, room))
             except ServerUnreachable as error:
+                self._give_back(room)
                 self._link.down(error)
             except ApiError as error:
+                self._give_back(room)
                 if error.status in _PERMANENT:
                     self._send_apart(batch, error)
                     return
                 self._link.down(error)
             else:
                 self._link.up()
+                self._begin(answer.get("tasks", []), room)
                 for item, result in zip(batch, answer["results"]):
                     self._count(item, result)
                 return

@@ -10,12 +10,12 @@
 #include <stdio.h>
 
 static const RouteTable *const tables[] = {
-    &routes_work,      &routes_runs,      &routes_changes,  &routes_tasks,         &routes_events,
-    &routes_workflows, &routes_schedules, &routes_queues,   &routes_inspect,       &routes_tokens,
-    &routes_system,    &routes_page,      &routes_handlers, &routes_handler_flows, &routes_pending,
-    &routes_workers,   &routes_filter,    &routes_bulk,     &routes_overview,      &routes_trials,
-    &routes_move,      &routes_rates,     &routes_turns,    &routes_plan,          &routes_set,
-    &routes_time};
+    &routes_work,    &routes_reports,   &routes_runs,      &routes_changes,  &routes_tasks,
+    &routes_events,  &routes_workflows, &routes_schedules, &routes_queues,   &routes_inspect,
+    &routes_tokens,  &routes_system,    &routes_page,      &routes_handlers, &routes_handler_flows,
+    &routes_pending, &routes_workers,   &routes_filter,    &routes_bulk,     &routes_overview,
+    &routes_trials,  &routes_move,      &routes_rates,     &routes_turns,    &routes_plan,
+    &routes_set,     &routes_time};
 enum { TABLE_COUNT = COUNT_OF(tables) };
 
 // The segment that begins after the slash at *at; moves *at to the next slash or the end.

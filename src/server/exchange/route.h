@@ -76,7 +76,7 @@ size_t route_codes(const Route *route, const char *ret_codes[ROUTE_CODES_MAX]);
 const char *const *route_common_codes(size_t *ret_count);
 
 extern const RouteTable routes_system, routes_workflows, routes_runs, routes_changes, routes_events,
-    routes_tasks, routes_turns, routes_work, routes_schedules, routes_queues, routes_inspect,
-    routes_page, routes_tokens, routes_handlers, routes_handler_flows, routes_pending,
-    routes_workers, routes_filter, routes_bulk, routes_overview, routes_trials, routes_move,
-    routes_rates, routes_time, routes_plan, routes_set;
+    routes_tasks, routes_turns, routes_work, routes_reports, routes_schedules, routes_queues,
+    routes_inspect, routes_page, routes_tokens, routes_handlers, routes_handler_flows,
+    routes_pending, routes_workers, routes_filter, routes_bulk, routes_overview, routes_trials,
+    routes_move, routes_rates, routes_time, routes_plan, routes_set;

@@ -7,7 +7,7 @@
 //
 // The timer follows the wall clock, as deadlines do, also when somebody sets it.
 //
-// Not here: what is due (connection.c, stream.c, routes/work.c), who waits for what (hub.c).
+// Not here: what is due (connection.c, stream.c, routes/work/claim.c), who waits for what (hub.c).
 #include "server/http/ticker.h"
 #include "base/array.h"
 #include "server/server.h"

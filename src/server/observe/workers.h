@@ -11,7 +11,7 @@
 //   [workers-3] A task is unserved when it could be claimed, has waited for UNSERVED_MS, its queue
 //        is not paused, and nobody present in the cluster, busy or not, does tasks of its name.
 //
-// Not here: claims (routes/work.c), the route that shows all this (routes/workers.c).
+// Not here: claims (routes/work/), the route that shows all this (routes/workers.c).
 #pragma once
 #include "base/containers/map.h"
 #include "base/containers/vec.h"

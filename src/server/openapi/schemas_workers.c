@@ -29,7 +29,10 @@ const Field schema_verdict[] = {
     {"code", "string", false, "Why it was not accepted."},
     {"detail", "string", false, ""},
     {0}};
-const Field schema_completed[] = {{"results", "[Verdict]", true, ""}, {0}};
+const Field schema_completed[] = {
+    {"results", "[Verdict]", true, ""},
+    {"tasks", "[ClaimedTask]", false, "Where a claim came with them."},
+    {0}};
 const Field schema_renewed[] = {{"tasks", "[Verdict]", true, ""}, {0}};
 
 // ---- turns of code ----

@@ -3,7 +3,7 @@
 // A task that belongs to a run is made by the run; here it can be looked at, and hurried while it
 // waits for its next attempt. One that has failed is tried again only if no run waits for it.
 //
-// Not here: what workers ask for (routes/work.c).
+// Not here: what workers ask for (routes/work/).
 #include "base/array.h"
 #include "engine/spec_json.h"
 #include "server/exchange/parts.h"

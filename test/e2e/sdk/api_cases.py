@@ -192,6 +192,8 @@ class ApiTest:
         self.assertTrue(call("resume", "r1"))
         many = call("change_many", "pause", ids=["r1", "nobody"])
         self.assertEqual([item["status"] for item in many["results"]], ["changed", "refused"])
+        many = call("change_many", "rewind", ids=["r1"], step="none", iteration=0, dry_run=True)
+        self.assertEqual(many["changed"], 0)
         many = call("change_many", "cancel", q="id:r1", dry_run=True, page_size=5, cursor="99999999", reason="x", grace="1s")
         self.assertEqual((many["dry_run"], many["changed"]), (True, 1))
         self.assertEqual(call("change_many", "resume", q="id:r1")["changed"], 1)
@@ -310,6 +312,11 @@ class ApiTest:
         self.assertEqual(call("tasks.show", "t1")["status"], "failed")
         again = call("tasks.retry", "t1")
         self.assertEqual((again["status"], again["changed"]), ("queued", True))
+        other, = call("tasks.claim", "w", queues=["tq"], max=1)
+        answer = call("tasks.complete_and_claim", [{"id": other["id"], "token": other["token"], "result": 1}], "w",
+                      queues=["tq"], lease="10s")
+        self.assertEqual([each["status"] for each in answer["results"]], ["accepted"])
+        self.assertEqual([each["name"] for each in answer["tasks"]], ["count"])
 
     def use_schedules(self, call):
         daily = call("schedules.set", "daily", "echo", {"n": 1}, cron="0 0 * * *", timezone="UTC", jitter="1s",

@@ -4,7 +4,7 @@
 // fails for good, with the name of what is missing, and the worker does not see the task.
 //
 // Not here: what is put where (engine/world/secrets.h).
-#include "server/exchange/claim_secrets.h"
+#include "server/routes/work/claim_secrets.h"
 #include "engine/world/secrets.h"
 
 static void fail_task(Exchange *exchange, const TaskRow *task, const Diag *diag, Op *op) {
