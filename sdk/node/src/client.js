@@ -17,6 +17,13 @@ const WAIT_MS = 25_000 // of one long poll
 const START_FIELDS = "id start_at delay priority queue timeout ttl tags leftover_signals leftover_topic"
 const RUN_FILTER = "q status[] workflow[] tag parent waiting_on state idle_before created_before created_after where limit"
 
+const ENDED = new Set(["completed", "failed", "cancelled"])
+
+function resultOf(runId, { status, result, error }) {
+  if (status === "completed") return result
+  throw new RunFailed(runId, status, error)
+}
+
 export class Client {
   constructor(options = {}) {
     this.transport = new Transport(options)
@@ -55,17 +62,21 @@ export class Client {
 
   // ---- runs ----
 
-  async start(workflow, input = null, options = {}) {
+  async start(workflow, input, options) {
+    const run = await this.#begin(workflow, input, options)
+    return isDefinition(workflow) ? new RunHandle(this, run) : run
+  }
+
+  async #begin(workflow, input = null, options = {}) {
     const { key, wait, traceparent, tracestate, ...body } =
       fields("start", options, `${START_FIELDS} key wait traceparent tracestate`)
     const name = isDefinition(workflow) ? workflow.name : argument("start", "workflow", workflow)
-    const run = await this.transport.call("POST", "/v1/runs", {
+    return this.transport.call("POST", "/v1/runs", {
       query: { wait: wait === undefined ? undefined : inMilliseconds(wait) },
       wait: milliseconds(wait ?? 0),
       headers: { "idempotency-key": key ?? (body.id ? undefined : randomUUID()), traceparent, tracestate },
       body: { workflow: name, input, ...body }, isRepeatable: true,
     })
-    return isDefinition(workflow) ? new RunHandle(this, run) : run
   }
 
   handle(runId, definition) {
@@ -76,9 +87,7 @@ export class Client {
 
   async result(runId, options = {}) {
     const { timeout } = fields("result", options, "timeout")
-    const answer = await this.#end(runId, timeout)
-    if (answer.status === "completed") return answer.result
-    throw new RunFailed(runId, answer.status, answer.error)
+    return resultOf(runId, await this.#end(runId, timeout))
   }
 
   async wait(runId, options = {}) {
@@ -93,14 +102,17 @@ export class Client {
     for (;;) {
       const wait = Math.max(0, Math.min(WAIT_MS, until - performance.now()))
       const answer = await this.transport.call("GET", target, { query: { wait: `${Math.round(wait)}ms` }, wait })
-      if (["completed", "failed", "cancelled"].includes(answer.status)) return answer
+      if (ENDED.has(answer.status)) return answer
       if (performance.now() >= until) throw new WaitTimeout(`run ${runId} is still ${answer.status}`)
     }
   }
 
   async run(workflow, input, { resultTimeout, ...options } = {}) {
-    const { id } = await this.start(workflow, input, options)
-    return this.result(id, { timeout: resultTimeout })
+    const until = resultTimeout === undefined ? Infinity : performance.now() + milliseconds(resultTimeout, "resultTimeout")
+    const wait = Math.min(WAIT_MS, until - performance.now()) / 1000 // most runs need one request
+    const run = await this.#begin(workflow, input, { wait, ...options })
+    if (ENDED.has(run.status)) return resultOf(run.id, run)
+    return this.result(run.id, until === Infinity ? {} : { timeout: Math.max(0, until - performance.now()) / 1000 })
   }
 
   async show(runId) {

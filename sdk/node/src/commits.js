@@ -23,6 +23,11 @@ export class Commits {
     this.isClosed = false
   }
 
+  /** The answer to a request that has these commits. */
+  async send(text) {
+    return this.host.transport.call("POST", "/v1/turns/commit", { text, retryFor: 0 })
+  }
+
   get isIdle() {
     return this.#waiting.length === 0 && this.#requests === 0
   }
@@ -53,14 +58,15 @@ export class Commits {
   }
 
   async #deliver(batch) {
-    const { transport, link, counts } = this.host
+    const { link, counts } = this.host
     const text = `{"turns":[${batch.map(commit => commit.text).join(",")}]}`
     const backoff = new Backoff(20)
     counts.commits += batch.length
     while (!this.isClosed) {
       counts.requests++
       try {
-        const { turns } = await transport.call("POST", "/v1/turns/commit", { text, retryFor: 0 })
+        const { turns } = await this.send(text)
+        if (this.isClosed) return
         link.up()
         this.host.clock.learn(turns[0].now)
         return turns.forEach((verdict, index) => batch[index].told(verdict))

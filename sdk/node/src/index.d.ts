@@ -1227,6 +1227,8 @@ export interface WorkerStats {
     stepFailures: number
     /** Entries of journals that were gone through again. */
     replayed: number
+    /** Leases of turns that were made longer, because a step took so long. */
+    renewals: number
     /** Requests that carried commits, and the commits in them. */
     requests: number
     commits: number

@@ -86,6 +86,11 @@ export class Run {
     }
   }
 
+  /** Whether something would be lost if it ended now. */
+  get isBusy() {
+    return this.isCommitting || this.isReady || this.#attempts.size > 0
+  }
+
   // ---- when nothing in the function can go on ----
 
   look() {
@@ -111,12 +116,14 @@ export class Run {
     const { replay } = this
     if (this.isCommitting) return // [N1]
     const hasSteps = replay.hasSteps
-    if (replay.entries.length > 0 && (hasSteps || this.#attempts.size > 0 || replay.isAstray))
+    const { isAstray } = replay
+    if (isAstray) warnOfForeignAwait(this)
+    if (replay.entries.length > 0 && (hasSteps || this.#attempts.size > 0 || isAstray))
       return this.#commit("running") // [N2]
-    if (hasSteps && this.worker.isStopping && this.#attempts.size === 0) return this.release()
-    if (hasSteps && !this.worker.isStopping) return this.#beginSteps()
+    if (hasSteps && this.worker.isStopping) return this.worker.changed()
+    if (hasSteps) return this.#beginSteps()
     if (this.#attempts.size > 0) return // [N3]
-    if (replay.isAstray) return this.#waitOutside()
+    if (isAstray) return this.#waitOutside()
     this.#suspend()
   }
 
@@ -258,6 +265,12 @@ export class Run {
     this.worker.say("debug", `run ${this.id} (${this.info.workflow}) is not executed here any more: ${why}`)
   }
 
+  /** The worker has ended. */
+  end() {
+    this.isHeld = false
+    this.#abandonSteps("stopping")
+  }
+
   // Nothing was taken. The run cannot go on as it is, and says why.
   #refused(outcome, { code, detail }) {
     this.worker.say("error", `run ${this.id} (${this.info.workflow}): the server refused a commit: ${detail} (${code})`)
@@ -267,13 +280,6 @@ export class Run {
     this.replay.takeEntries()
     this.replay.ending = { outcome: "failed", text: `"error":${textOf({ type: code, message: detail })}` }
     this.#end()
-  }
-
-  /** Hands the turn back as it was; another worker may go on. */
-  release() {
-    this.#abandonSteps("stopping")
-    this.replay.takeEntries()
-    if (!this.isCommitting) this.#commit("released")
   }
 
   // ---- a journal that does not fit ----

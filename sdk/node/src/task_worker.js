@@ -114,6 +114,7 @@ export class TaskWorker {
   #claiming // promise: claims no more
   #heartbeatTimer
   #heartbeatAt = Infinity
+  handlerOf = undefined // a test's: the function for any name
   #counts = { result: 0, error: 0, release: 0 } // what the server has accepted
 
   constructor(host, { queues, concurrency }) {
@@ -132,8 +133,8 @@ export class TaskWorker {
     return [...this.#functions.keys()].sort()
   }
 
-  get isIdle() {
-    return this.#jobs.size === 0
+  get isUsed() {
+    return this.#functions.size > 0 || this.handlerOf !== undefined
   }
 
   get running() {
@@ -155,7 +156,8 @@ export class TaskWorker {
 
   #ask(max) {
     return {
-      worker: this.host.name, queues: this.queues, names: [...this.#functions.keys()], max,
+      worker: this.host.name, queues: this.queues, max,
+      names: this.handlerOf === undefined ? [...this.#functions.keys()] : undefined,
       lease: inMilliseconds(this.lease),
     }
   }
@@ -207,6 +209,7 @@ export class TaskWorker {
         })
         backoff.reset()
       } catch (error) {
+        if (this.#hasEnded) return
         if (isPermanent(error)) return this.host.refused(error)
         this.host.link.down(error.message)
         await sleep(backoff.pause(), this.host.quit)
@@ -232,7 +235,9 @@ export class TaskWorker {
   // Runs the function; resolves with what to tell the server, if anything.
   async #perform(job) {
     try {
-      return encode(await this.#functions.get(job.task.name)(job.task.input, job.context))
+      const { name, input } = job.task
+      const handler = this.handlerOf?.(name) ?? this.#functions.get(name)
+      return encode(await handler(input, job.context))
     } catch (error) {
       this.#sayFailure(job, error)
       if (job.reason === "lease lost") return undefined
@@ -382,6 +387,10 @@ export class TaskWorker {
     this.#jobs.clear()
     await this.host.until(() => !this.#isSending, Math.max(deadline, performance.now() + LAST_MOMENT_MS))
     this.end()
+  }
+
+  get hasEnded() {
+    return this.#hasEnded
   }
 
   /** At once: what runs is not told any more. */

@@ -5,9 +5,10 @@
 //        next turn replays nothing. Those that are let go are replayed.
 //   [T2] Turns that are held for long are renewed well before their lease ends. So it is learned
 //        that a run is to end, or that somebody else has it.
-//   [T3] Stopping takes no more turns and begins no more steps. What cannot finish in time is handed
-//        back. The connection of the last claim is closed when nothing is held: the server takes
-//        the worker for gone then.
+//   [T3] Stopping takes no more turns and begins no more steps. What runs may end, and is committed;
+//        then, or when the time is over, the connection of the last claim is closed and what is held
+//        is handed back. Not before: the server takes the worker for gone, and the claim would take
+//        again what is handed back.
 //   [T4] The time is the server's: timers end when it says so.
 import { ApiError } from "./errors.js"
 import { Commits } from "./commits.js"
@@ -54,10 +55,11 @@ export class TurnWorker {
     Object.assign(this, { host, runConcurrency, maxRunsInMemory, idleTimeout })
     this.clock = new Clock()
     this.isStopping = false
+    this.isKnown = false // the server has it in its books: runs find it
     this.mockOf = undefined // a test's replacement of a step, by its name
     this.counts = {
       claimed: 0, completed: 0, failed: 0, cancelled: 0, suspended: 0, continue_as: 0, paused: 0, fenced: 0, steps: 0,
-      stepFailures: 0, replayed: 0, requests: 0, commits: 0,
+      stepFailures: 0, replayed: 0, renewals: 0, requests: 0, commits: 0,
     }
     this.pump = new Commits(this)
   }
@@ -73,12 +75,12 @@ export class TurnWorker {
     return [...new Set([...this.#definitions.values()].map(({ name }) => name))].sort()
   }
 
-  get isHolding() {
-    return this.#held > 0
+  get isUsed() {
+    return this.#definitions.size > 0
   }
 
   stats() {
-    return { isKnown: this.served !== undefined, executing: this.#held, inMemory: this.#parked.size, ...this.counts }
+    return { isKnown: this.isKnown, executing: this.#held, inMemory: this.#parked.size, ...this.counts }
   }
 
   // ---- for runs and commits ----
@@ -140,10 +142,10 @@ export class TurnWorker {
     every(Math.max(10, this.host.heartbeat / 2), () => this.#renew())
     every(Math.max(1000, this.idleTimeout / 4), () => this.#letIdleGo())
     const backoff = new Backoff()
-    for (let isKnown = false; !this.isStopping;) {
+    for (let isRegistered = false; !this.isStopping;) {
       try {
-        if (!isKnown) await this.#register()
-        isKnown = true
+        if (!isRegistered) await this.#register()
+        isRegistered = true
         await this.host.until(() => this.isStopping || this.#held < this.runConcurrency)
         if (this.isStopping) return
         await this.#claim()
@@ -151,7 +153,7 @@ export class TurnWorker {
       } catch (error) {
         if (this.#quit.signal.aborted) return
         if (error instanceof ApiError && PERMANENT.has(error.status)) return this.host.refused(error)
-        if (error.code === "WORKFLOW_NOT_FOUND") isKnown = false // another server is there now
+        if (error.code === "WORKFLOW_NOT_FOUND") isRegistered = false // another server is there now
         else if (error.code === "TURN_TOO_LARGE" && this.#max > 1) this.#max = 1
         else this.link.down(error.message)
         await sleep(backoff.pause(), this.host.quit)
@@ -181,13 +183,17 @@ export class TurnWorker {
   async #claim() {
     const { poll } = this.host
     const max = Math.min(this.#max, this.runConcurrency - this.#held)
-    const wait = this.link.isUp ? poll : 0
+    const wait = this.isKnown && this.link.isUp ? poll : 0
     const { turns } = await this.transport.call("POST", "/v1/turns/claim", {
       text: `{${this.served},"max":${max},"wait":"${inMilliseconds(wait)}"}`, wait, retryFor: 0, signal: this.#quit.signal,
     })
     this.link.up()
     this.#max = Math.min(CLAIM_MAX, this.#max * 2)
     if (turns.length > 0) this.clock.learn(turns[0].now)
+    if (!this.isKnown) {
+      this.isKnown = true
+      this.changed()
+    }
     for (const turn of turns) this.take(turn)
   }
 
@@ -236,6 +242,7 @@ export class TurnWorker {
     try {
       const { turns } = await this.transport.call("POST", "/v1/turns/heartbeat", { retryFor: 0,
         text: `{"lease":"${inMilliseconds(this.host.lease)}","turns":[${tokens.map(turn => `{"turn":${turn}}`).join(",")}]}` })
+      this.counts.renewals += turns.length
       turns.forEach(({ status }, index) => {
         const run = due[index]
         if (run.token !== tokens[index] || !run.isHeld || run.isCommitting) return
@@ -250,20 +257,48 @@ export class TurnWorker {
 
   // ---- stopping ----
 
+  /** It has lost its memory, as another process in its place would; answers the turns that it held. */
+  crash() {
+    const turns = this.#runsHeld().map(run => run.token)
+    for (const run of this.#runs.values()) run.end()
+    this.#runs.clear()
+    this.#parked.clear()
+    this.#held = 0
+    this.pump = new Commits(this)
+    return turns
+  }
+
+  #runsHeld() {
+    return [...this.#runs.values()].filter(run => run.isHeld)
+  }
+
   async windUp(deadline) { // [T3]
     this.isStopping = true
-    const held = () => [...this.#runs.values()].filter(run => run.isHeld)
-    for (const run of held()) if (!run.isReady) run.look()
-    await this.host.until(() => this.#held === 0, deadline)
-    for (const run of held()) run.release()
-    await this.host.until(() => this.#held === 0 && this.pump.isIdle, Math.max(deadline, performance.now() + 2000))
+    await this.host.until(() => this.#runsHeld().every(run => !run.isBusy) && this.pump.isIdle, deadline)
+    const held = this.crash()
     this.end()
+    // The claim has ended: it could take them again.
+    if (held.length > 0) await this.#handBack(held)
+  }
+
+  async #handBack(held) {
+    const text = held.map(turn => `{"turn":${turn},"outcome":"released"}`).join(",")
+    try {
+      await this.transport.call("POST", "/v1/turns/commit", { text: `{"turns":[${text}]}`, retryFor: 0 })
+    } catch (error) {
+      this.say("warn", `${held.length} runs could not be handed back: ${error.message}; others have them when the lease is over`)
+    }
+  }
+
+  get hasEnded() {
+    return this.pump.isClosed
   }
 
   /** At once: what is held is lost. */
   end() {
     this.isStopping = true
     this.pump.isClosed = true
+    for (const run of this.#runs.values()) run.end()
     this.#quit.abort()
     this.#timers.forEach(clearInterval)
     unwatch()

@@ -12,6 +12,9 @@ import { Transport } from "./transport.js"
 import { TurnWorker } from "./turn_worker.js"
 import { Link, defaultLogger, wayOut } from "./voice.js"
 
+/** What a worker is made of, for abide/testing. */
+export const parts = Symbol("parts")
+
 const HEARTBEAT_MAX_MS = 5000
 const SIGNALS = ["SIGTERM", "SIGINT"]
 
@@ -72,8 +75,8 @@ export class Worker {
 
   /** Works until stop() is called, or SIGTERM or SIGINT comes; a second signal kills. */
   async run({ handleSignals = true } = {}) {
-    const parts = [this.#tasks, this.#turns].filter(part => part.names.length > 0)
-    if (parts.length === 0) throw new AbideError("no task function and no workflow is registered")
+    const used = [this.#tasks, this.#turns].filter(part => part.isUsed)
+    if (used.length === 0) throw new AbideError("no task function and no workflow is registered")
     const onSignal = () => {
       removeHandlers()
       this.stop()
@@ -81,10 +84,11 @@ export class Worker {
     const removeHandlers = () => SIGNALS.forEach(name => process.removeListener(name, onSignal))
     if (handleSignals) SIGNALS.forEach(name => process.on(name, onSignal))
     this.link = new Link(this.logger, this.transport.url.origin, `worker ${this.name} ${this.#purpose()}`)
-    for (const part of parts) part.begin()
+    for (const part of used) part.begin()
     await this.until(() => this.isStopping)
     removeHandlers()
-    await this.#windUp(parts)
+    if (used.some(part => part.hasEnded)) return // a test has killed it
+    await this.#windUp(used)
     if (this.#failure) throw this.#failure
   }
 
@@ -99,6 +103,10 @@ export class Worker {
     this.isStopping = true
     this.#quit.abort()
     this.changed()
+  }
+
+  get [parts]() {
+    return { tasks: this.#tasks, turns: this.#turns }
   }
 
   // ---- for its parts ----
@@ -148,17 +156,17 @@ export class Worker {
     return said.join(" and ")
   }
 
-  async #windUp(parts) {
+  async #windUp(used) {
     const { executing } = this.#turns.stats()
-    const runs = parts.includes(this.#turns) ? ` and the ${executing} runs that execute` : ""
+    const runs = used.includes(this.#turns) ? ` and the ${executing} runs that execute` : ""
     if (!this.#failure)
       this.logger.info?.(`worker ${this.name} stops: it claims no more, and waits up to ${this.grace / 1000} s ` +
         `for the ${this.#tasks.running} tasks that run${runs}`)
     const deadline = performance.now() + this.grace
-    await Promise.all(parts.map(part => part.windUp(deadline)))
+    await Promise.all(used.map(part => part.windUp(deadline)))
     this.transport.close()
     const { tasks, workflows } = this.stats()
-    const steps = parts.includes(this.#turns) ? `; ${workflows.steps} steps of workflows` : ""
+    const steps = used.includes(this.#turns) ? `; ${workflows.steps} steps of workflows` : ""
     this.logger.info?.(`worker ${this.name} has stopped: ${tasks.completed} tasks done, ${tasks.failed} failed, ` +
       `${tasks.released} handed back${steps}`)
   }

@@ -259,7 +259,7 @@ static bool put_state(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     StateList states = {0};
     Diag diag = {0};
     Status status = OK;
-    if (run->kind == RUN_FLOW)
+    if (run->kind == RUN_FLOW || run->kind == RUN_CODE)
         status = store_list_states(exchange_store(exchange), &exchange->arena, run_of_id(run->id),
                                    &states, &diag);
     if (!exchange_found(exchange, status, &diag)) return false;

@@ -188,3 +188,217 @@ test("a worker that has nothing in memory replays, and repeats nothing", async t
   const lines = said.filter(({ message }) => message.includes(run.id) && /before|after/.test(message))
   assert.equal(lines.length, 2)
 })
+
+test("code that has changed pauses its runs and says where, and the right code goes on", async t => {
+  const name = `flow-${++count}`
+  const right = workflow({ name, version: "1" }, async ctx => {
+    await ctx.step("a", () => 1)
+    await ctx.signal("go")
+    return "done"
+  })
+  const other = {
+    step: async ctx => ctx.step("b", () => 2),
+    command: async ctx => ctx.task("a"),
+    nothing: async () => 1,
+  }
+  const said = []
+  for (const [what, body] of Object.entries(other)) {
+    const before = working(t, { name: `before-${what}` }, right)
+    before.start({ handleSignals: false })
+    await waitUntil(() => before.stats().workflows.isKnown)
+    const run = await client.start(right)
+    await suspended(run)
+    before.stop()
+    await before.start()
+    const after = working(t, { name: `after-${what}` }, workflow({ name, version: "1" }, body))
+    after.start({ handleSignals: false })
+    await run.signal("go")
+    const { pause_reason: reason } = await waitUntil(async () => {
+      const found = await client.show(run.id)
+      return found.status === "paused" && found
+    })
+    assert.equal(reason.type, "NondeterminismError")
+    said.push(reason)
+    after.stop()
+    await after.start()
+    const again = working(t, { name: `again-${what}` }, right)
+    again.start({ handleSignals: false })
+    await client.resume(run.id)
+    assert.equal(await run.result(), "done")
+    again.stop()
+    await again.start()
+  }
+  assert.deepEqual(said.map(({ position, expected }) => [position, expected]),
+    [[0, 'step "a"'], [0, 'step "a"'], [0, "entry 0"]])
+  assert.match(said[0].lines[0], /test_code_node\.mjs:\d+$/)
+  assert.match(said[1].lines[0], /test_code_node\.mjs:\d+$/)
+  assert.match(said[1].found, /asks for task "a"/)
+  assert.match(said[2].found, /has ended/)
+})
+
+test("a run that was beyond a change does not execute it", async t => {
+  const name = `flow-${++count}`
+  const version = isNew => workflow({ name, version: "1" }, async ctx => {
+    if (isNew && ctx.changed("greeting")) await ctx.step("greet", () => 1)
+    await ctx.step("charge", () => 1)
+    await ctx.signal("go")
+    return isNew && ctx.changed("greeting")
+  })
+  const before = working(t, {}, version(false))
+  before.start({ handleSignals: false })
+  await waitUntil(() => before.stats().workflows.isKnown)
+  const old = await client.start(version(false))
+  await suspended(old)
+  before.stop()
+  await before.start()
+  const after = working(t, { maxRunsInMemory: 0 }, version(true))
+  after.start({ handleSignals: false })
+  await old.signal("go")
+  assert.equal(await old.result(), false)
+  const fresh = await client.start(version(true))
+  await suspended(fresh)
+  await fresh.signal("go")
+  assert.equal(await fresh.result(), true)
+})
+
+test("slips are found in development, once, with their line, and not in steps", async t => {
+  said.length = 0
+  const { definition, worker } = having(t, async ctx => {
+    for (let i = 0; i < 3; i++) Date.now()
+    new Date()
+    Math.random()
+    await ctx.step("fine", () => [Date.now(), new Date(5), Math.random()])
+    await new Promise(resolve => setTimeout(resolve, 1))
+    return new Date(0).getTime()
+  })
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  assert.equal(await client.run(definition), 0)
+  const warnings = said.filter(({ level }) => level === "warn").map(({ message }) => message)
+  const of = what => warnings.filter(message => message.includes(what) && /test_code_node\.mjs:\d+/.test(message)).length
+  assert.deepEqual(["Date.now()", "new Date()", "Math.random()", "setTimeout()", "awaits something"].map(of), [1, 1, 1, 1, 1])
+  worker.stop()
+  await worker.start()
+  assert.doesNotMatch(String(Date.now), /warn/)
+})
+
+test("stopping lets the step finish, hands the run back, and another worker goes on", async t => {
+  const done = []
+  let finish
+  const body = async ctx => {
+    await ctx.step("slow", () => new Promise(resolve => {
+      done.push("slow")
+      finish = resolve
+    }))
+    await ctx.step("next", () => done.push("next"))
+    return done.length
+  }
+  const { definition, worker } = having(t, body)
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition)
+  await waitUntil(() => finish)
+  worker.stop()
+  finish(1)
+  await worker.start()
+  assert.deepEqual(done, ["slow"])
+  working(t, {}, definition).start({ handleSignals: false })
+  assert.equal(await run.result(), 2)
+})
+
+test("what does not finish in time is handed back, and its function is told", async t => {
+  const told = []
+  let began
+  const { definition, worker } = having(t, async ctx => ctx.step("stuck", ({ signal }) => new Promise(resolve => {
+    began = true
+    if (told.length > 0) resolve("second")
+    signal.addEventListener("abort", () => told.push(signal.reason.reason))
+  })), { grace: "10ms" })
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition)
+  await waitUntil(() => began)
+  worker.stop()
+  await worker.start()
+  assert.deepEqual(told, ["stopping"])
+  working(t, {}, definition).start({ handleSignals: false })
+  assert.equal(await run.result(), "second")
+})
+
+test("a step that takes longer than its lease is kept, and learns that its run is cancelled", async t => {
+  let reason
+  const { definition, worker } = having(t, async ctx => ctx.step("long", ({ signal }) => new Promise(resolve => {
+    signal.addEventListener("abort", () => {
+      reason = signal.reason.reason
+      resolve()
+    })
+  })), { lease: "600ms" })
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition)
+  await waitUntil(() => worker.stats().workflows.renewals > 3) // each is a third of the lease later
+  assert.equal(worker.stats().workflows.fenced, 0)
+  await run.cancel()
+  await assert.rejects(run.result(), error => error.status === "cancelled")
+  assert.equal(reason, "cancelled")
+})
+
+test("a run that begins again has an empty record", async t => {
+  const done = []
+  assert.equal(await resultOf(t, async (ctx, n) => {
+    await ctx.step("count", () => done.push(n))
+    if (n < 3) ctx.continueAs(n + 1)
+    return n
+  }, 1), 3)
+  assert.deepEqual(done, [1, 2, 3])
+})
+
+test("an event goes to who waits for it, with a filter; state and stream are seen from outside", async t => {
+  const topic = `news-${count}`
+  const { definition, worker } = having(t, async ctx => {
+    ctx.state.set("phase", "waiting")
+    ctx.stream({ n: 1 }, "progress")
+    const news = await ctx.event(topic, { filter: { kind: "b" } })
+    ctx.emit(`${topic}-answer`, news)
+    return [news, ctx.state.get("phase")]
+  })
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition)
+  await suspended(run)
+  assert.deepEqual((await client.show(run.id)).state, { phase: "waiting" })
+  await client.emit(topic, { kind: "a" })
+  await client.emit(topic, { kind: "b" })
+  assert.deepEqual(await run.result(), [{ kind: "b" }, "waiting"])
+  const entries = []
+  for await (const entry of run.events()) entries.push(entry)
+  assert.deepEqual(entries.filter(({ kind }) => kind === "stream").map(({ name, data }) => [name, data]), [["progress", { n: 1 }]])
+  assert.equal(entries.at(-1).kind, "finished")
+})
+
+test("what cannot be right is refused by name", async t => {
+  const errors = []
+  await resultOf(t, async ctx => {
+    const calls = [
+      () => ctx.step("", () => 1), () => ctx.step("x"), () => ctx.step("x", () => 1, { retries: 1 }),
+      () => ctx.step("x", () => 1, { retry: { attempts: 0 } }), () => ctx.task("x", null, { tiemout: 1 }),
+      () => ctx.task("x", 1n), () => ctx.sleep("soon"), () => ctx.child("x", null, { parentClose: "kill" }),
+      () => ctx.signal("x", { timeout: "1 day" }), () => ctx.all(7).catch(error => errors.push(error.name)),
+    ]
+    for (const call of calls) {
+      try {
+        await call()
+      } catch (error) {
+        errors.push(error.message)
+      }
+    }
+    return null
+  })
+  for (const [index, wanted] of ["name", "function", "retries", "attempts", "tiemout", "JSON", "soon", "parentClose", "timeout",
+    "TypeError"].entries()) assert.ok(errors[index]?.includes(wanted), `${wanted}: ${errors[index]}`)
+  assert.throws(() => workflow({ name: "x", verion: 1 }, () => 1), /verion/)
+  assert.throws(() => workflow("x"), /function/)
+  assert.throws(() => new Worker().workflow({ name: "x" }), /workflow\(\)/)
+  assert.match(workflow("x", () => 1).version, /^[0-9a-f]{12}$/)
+  assert.notEqual(workflow("x", () => 1).version, workflow("x", () => 2).version)
+})
