@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test", "e2e", "support"))
@@ -12,6 +13,7 @@ sys.path.insert(0, os.path.join(os.environ["ABIDE_SOURCE_DIR"], "test"))
 import tap  # noqa: E402
 from api_cases import ApiTest  # noqa: E402
 from cases import PATIENCE, SOURCE, Probe, SdkTest  # noqa: E402
+from server import ABIDE  # noqa: E402
 
 
 class NodeTest(SdkTest, ApiTest, unittest.TestCase):
@@ -42,6 +44,41 @@ class NodeTest(SdkTest, ApiTest, unittest.TestCase):
                               capture_output=True, text=True, timeout=PATIENCE, check=True)
         self.assertEqual(declared, set(json.loads(done.stdout)))
 
+
+    def test_the_package_can_be_installed_offline_and_used_from_an_empty_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "npm_config_cache": os.path.join(folder, "cache"), "npm_config_offline": "true"}
+
+            def npm(*arguments):
+                done = subprocess.run(["npm", *arguments], cwd=folder, env=environment, capture_output=True, text=True,
+                                      timeout=PATIENCE)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout
+
+            [packed] = json.loads(npm("pack", "--json", os.path.join(SOURCE, "sdk", "node")))
+            names = {item["path"] for item in packed["files"]}
+            self.assertLessEqual({"package.json", "README.md", "src/index.js", "src/index.d.ts", "src/workflow.d.ts",
+                                  "src/testing/index.js", "src/testing/index.d.ts"}, names)
+            with open(os.path.join(folder, "package.json"), "w", encoding="utf-8") as file:
+                file.write('{"private": true, "type": "module"}')
+            npm("install", "--no-audit", "--no-fund", "./" + packed["filename"])
+            with open(os.path.join(folder, "order.mjs"), "w", encoding="utf-8") as file:
+                file.write("""
+                    import { workflow } from "abide"
+                    import { TestServer } from "abide/testing"
+                    const order = workflow("order", async (ctx, n) => {
+                      await ctx.sleep("24h")
+                      return ctx.step("add", () => n + 1)
+                    })
+                    const env = await TestServer.start({ workflows: [order] })
+                    const run = await env.client.start(order, 41)
+                    await env.advance("24h")
+                    console.log(await run.result())
+                    await env.close()
+                """)
+            done = subprocess.run(["node", "order.mjs"], cwd=folder, env={**environment, "ABIDE_BIN": ABIDE},
+                                  capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual((done.stdout, done.stderr), ("42\n", ""))
 
     def test_a_logger_gets_what_is_said_and_standard_error_nothing(self):
         path = os.path.join(self.folder, "quiet.mjs")
