@@ -47,18 +47,12 @@ typedef struct Advance {
     int64_t until_ms; // by the real clock [time-2]
     int64_t still_ms; // since when nothing is executed, by the real clock; 0 = something is
     int64_t next_ms;  // when something is due; 0 = nothing is
-    int64_t leased, queued;
 } Advance;
 
-static Status count_tasks(Exchange *exchange, Advance *advance, Diag *diag) {
+static Status count(Exchange *exchange, StoreStats *ret_stats, Diag *diag) {
     Arena arena;
     arena_init(&arena);
-    StoreStats stats;
-    Status status = store_stats(exchange_store(exchange), &arena, &stats, diag);
-    if (status == OK) {
-        advance->leased = stats.counters[COUNTER_TASKS_FIRST + TASK_LEASED];
-        advance->queued = stats.counters[COUNTER_TASKS_FIRST + TASK_QUEUED];
-    }
+    Status status = store_stats(exchange_store(exchange), &arena, ret_stats, diag);
     arena_done(&arena);
     return status;
 }
@@ -68,16 +62,20 @@ static Status look_around(Exchange *exchange, Advance *advance, bool *ret_is_sti
     abide_engine *engine = exchange->server->engine;
     TurnBoard *board = engine_turns(engine);
     int64_t clock_ms = server_clock_ms();
+    StoreStats before, after; // a task may end, or begin, beside the look at the engine
     *ret_is_still = false;
     turns_expire(board, clock_ms);
+    TRY(count(exchange, &before, diag));
     bool is_resting = engine_is_resting(engine, &advance->next_ms);
-    TRY(count_tasks(exchange, advance, diag));
-    if (!is_resting || advance->leased > 0) {
+    TRY(count(exchange, &after, diag));
+    bool is_same = memcmp(&before, &after, sizeof before) == 0;
+    if (!is_resting || !is_same || after.counters[COUNTER_TASKS_FIRST + TASK_LEASED] > 0) {
         advance->still_ms = 0;
         return OK;
     }
     if (advance->still_ms == 0) advance->still_ms = clock_ms;
-    *ret_is_still = advance->queued == 0 || clock_ms - advance->still_ms >= TAKE_MS;
+    *ret_is_still = after.counters[COUNTER_TASKS_FIRST + TASK_QUEUED] == 0 ||
+                    clock_ms - advance->still_ms >= TAKE_MS;
     return OK;
 }
 
