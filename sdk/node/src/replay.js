@@ -3,8 +3,9 @@
 // The function goes on until nothing in it can. Then one thing is settled, it goes on again, and so
 // to the end of the journal, and beyond: what it does there is collected as new entries.
 //
-//   [R1] Commands (task, child, emit, stream, mark) must be the next entries of the journal, kind and
-//        name alike. The entry that follows them must be a completion: it settles its operation.
+//   [R1] A command (task, child, emit, stream, mark) must be the next one of the journal, kind and name
+//        alike. Completions are settled in the order of the journal; the commands before one have
+//        been given by then. Those that follow from it may stand behind others that came with it.
 //   [R2] One thing is settled at a time, and the function goes on until it cannot before the next.
 //        So a race has the same winner in every replay.
 //   [R3] A step's result is settled as its entry is written, before it is durable. What follows it is
@@ -21,11 +22,13 @@ import { Operation, StepOperation } from "./operations.js"
 const COMMANDS = new Set(["task", "child", "emit", "stream", "mark"])
 
 export class Replay {
+  #own // entries up to the last that the function gave: what follows is what came for it
+
   constructor(definition, journal, host) {
     this.definition = definition
     this.host = host // the run: touch(), now(), random(), say(), info
     this.journal = journal
-    this.place = 0 // in the journal: the next entry
+    this.#look()
     this.passed = 0 // entries of journals before this one
     this.entries = [] // new, as JSON texts
     this.count = 0 // of operations begun
@@ -53,15 +56,45 @@ export class Replay {
   feed(journal) {
     this.passed += this.journal.length
     this.journal = journal
-    this.place = 0
+    this.#look()
   }
 
-  get isReplaying() {
+  /** More of the journal while the turn goes on. */
+  append(entries) {
+    this.passed += this.place
+    this.journal = [...this.journal.slice(this.place), ...entries]
+    this.#look()
+  }
+
+  #look() {
+    this.place = 0 // the next entry
+    this.given = 0 // the next command
+    this.#own = this.journal.length
+    while (this.#own > 0 && this.journal[this.#own - 1].kind === "wait") this.#own--
+  }
+
+  /** Whether the journal has something to be settled. */
+  get hasMore() {
+    while (this.place < this.given && isCommand(this.journal[this.place])) this.place++
     return this.place < this.journal.length
   }
 
-  get position() {
-    return this.passed + this.place
+  /** The function has ended. What came for it and nobody needs is fine; what it did once is not. */
+  checkEnd() {
+    if (this.#nextCommand() !== undefined || (this.hasMore && this.place < this.#own))
+      this.differ(entryText(this.journal[this.place]), "has ended")
+  }
+
+  // The journal's next command that the function has not given yet.
+  #nextCommand() {
+    while (this.given < this.journal.length && !isCommand(this.journal[this.given])) this.given++
+    return this.journal[this.given]
+  }
+
+  /** Whether the function has been here before. */
+  get isReplaying() {
+    if (this.#nextCommand() !== undefined) return true
+    return this.hasMore && this.place <= this.#own
   }
 
   // ---- what the function asks for ----
@@ -69,15 +102,15 @@ export class Replay {
   /** [R1] The journal's entry, or undefined: then `entry()` is the new one, as JSON. */
   command(kind, name, entry) {
     this.host.touch()
-    if (this.isReplaying) {
-      const known = this.journal[this.place]
-      if (known.kind !== kind || known.name !== name || known.outcome === "cancelled")
-        throw this.differ(entryText(known), `asks for ${kind} "${name}"`, lineOf())
-      this.place++
-      return known
+    const known = this.#nextCommand()
+    if (known === undefined) {
+      this.entries.push(entry())
+      return undefined
     }
-    this.entries.push(entry())
-    return undefined
+    if (known.kind !== kind || known.name !== name)
+      throw this.differ(entryText(known), `asks for ${kind} "${name}"`, lineOf(), this.given)
+    this.given++
+    return known
   }
 
   /** A value that every replay gets again. */
@@ -97,8 +130,8 @@ export class Replay {
 
   /** Whether the function gets here for the first time, or did then what the mark of that name says. */
   isFresh(name) {
-    const next = this.journal[this.place]
-    return next === undefined || (next.kind === "mark" && next.name === name)
+    const next = this.#nextCommand()
+    return next === undefined ? !this.isReplaying : next.kind === "mark" && next.name === name
   }
 
   /** Of an operation that nobody waits for. */
@@ -228,16 +261,15 @@ export class Replay {
 
   // ---- mismatches ----
 
-  differ(expected, found, line) { // [R4]
+  differ(expected, found, line, place = this.place) { // [R4]
     this.mismatch ??= new NondeterminismError({
-      position: this.position, expected, found, lines: line === undefined ? [] : [line],
+      position: this.passed + place, expected, found, lines: line === undefined ? [] : [line],
     })
     return this.mismatch
   }
 
   #doing() {
     const open = [...this.open.values()].filter(operation => operation.isAwaited)
-    if (this.ending !== undefined) return "has ended"
     if (open.length === 0) return "waits for nothing"
     return "waits for " + open.slice(0, 3).map(({ kind, name, number }) => {
       const line = this.lines?.get(number)
@@ -246,6 +278,7 @@ export class Replay {
   }
 }
 
+const isCommand = ({ kind, outcome }) => COMMANDS.has(kind) && outcome !== "cancelled"
 const entryText = ({ kind, name }) => `${kind.replace("_", " ")} "${name}"`
 
 function isEndOf(entry, operation) {

@@ -97,8 +97,8 @@ export class Run {
     const { replay } = this
     if (!this.isHeld) return
     if (replay.mismatch !== undefined) return this.#mismatched()
-    if (replay.isReplaying) return this.#walk()
     if (replay.ending !== undefined) return this.#end()
+    if (replay.hasMore) return this.#walk()
     if (this.#isCancelWanted && !replay.isTold) this.#tellCancelled()
     else if (this.#arrivals.length > 0) this.#arrive(this.#arrivals.shift())
     else return this.#proceed()
@@ -107,8 +107,7 @@ export class Run {
 
   #walk() {
     const { replay } = this
-    if (replay.ending !== undefined) replay.differ(`entry ${replay.position}`, "has ended")
-    else if (!replay.advance()) return this.#waitOutside()
+    if (!replay.advance()) return this.#waitOutside()
     whenStill(this)
   }
 
@@ -217,11 +216,13 @@ export class Run {
   #suspend() {
     const waits = []
     for (const { number, wait } of this.replay.open.values()) if (wait !== undefined) waits.push({ op: number, ...wait })
-    this.#commit("suspended", `,"keep":${!this.worker.isStopping},"waits":${textOf(waits)}`)
+    this.#commit("suspended", `,"keep":${!this.worker.isStopping},"deliver":"each","waits":${textOf(waits)}`)
   }
 
   #end() {
     if (this.isCommitting) return
+    this.replay.checkEnd()
+    if (this.replay.mismatch !== undefined) return this.#mismatched()
     this.#abandonSteps("stopping")
     const { outcome, text } = this.replay.ending
     this.#commit(outcome, `,${text}`)

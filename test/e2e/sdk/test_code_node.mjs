@@ -229,7 +229,7 @@ test("code that has changed pauses its runs and says where, and the right code g
     await again.start()
   }
   assert.deepEqual(said.map(({ position, expected }) => [position, expected]),
-    [[0, 'step "a"'], [0, 'step "a"'], [0, "entry 0"]])
+    [[0, 'step "a"'], [1, 'mark "signal"'], [0, 'step "a"']])
   assert.match(said[0].lines[0], /test_code_node\.mjs:\d+$/)
   assert.match(said[1].lines[0], /test_code_node\.mjs:\d+$/)
   assert.match(said[1].found, /asks for task "a"/)
