@@ -23,6 +23,7 @@ from typescript import compiler  # noqa: E402
 
 FLOW_TYPES = os.path.join(SOURCE, "editor", "abide.d.ts")
 FLOW_CONFIG = os.path.join(SOURCE, "editor", "jsconfig.json")
+TESTING_TYPES = os.path.join(SOURCE, "sdk", "node", "src", "testing", "index.d.ts")
 SDK_TYPES = os.path.join(SOURCE, "sdk", "node", "src", "index.d.ts")
 
 # What the compiler's own library has in one file with the rest, and the engine has not: `abide check`
@@ -355,6 +356,9 @@ class SdkTypesTest(unittest.TestCase):
 
     def test_the_declarations_are_well_formed(self):
         self.assertEqual(self.types["diagnostics"], [])
+        [testing] = surfaces(["sdk", TESTING_TYPES])
+        self.assertEqual(testing["diagnostics"], [])
+        self.assertEqual(set(testing["exported"]) & {"TestServer", "CrashDiffers"}, {"TestServer", "CrashDiffers"})
 
     def test_every_schema_is_described(self):
         lists = {name for name in self.schemas if name.endswith("List")} - set(self.SCHEMAS)
