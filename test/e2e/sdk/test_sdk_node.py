@@ -45,6 +45,32 @@ class NodeTest(SdkTest, ApiTest, unittest.TestCase):
         self.assertEqual(declared, set(json.loads(done.stdout)))
 
 
+    def blocks_of(self, page):
+        """Writes the named examples of a page into the folder."""
+        with open(os.path.join(SOURCE, page), encoding="utf-8") as file:
+            for name, text in re.findall(r"^```\w+ (\S+)\n(.*?)^```", file.read(), re.S | re.M):
+                with open(os.path.join(self.folder, name), "w", encoding="utf-8") as example:
+                    example.write(text)
+
+    def run_file(self, name, *arguments, **environment):
+        return subprocess.run(["node", os.path.join(self.folder, name), *arguments], capture_output=True, text=True,
+                              timeout=PATIENCE, env={**os.environ, "ABIDE_SERVER": self.url, **environment})
+
+    def test_the_workflows_of_the_documentation_run(self):
+        self.blocks_of("sdk/node/README.md")
+        done = self.run_file("workflow.mjs")
+        self.assertEqual((done.returncode, done.stdout), (0, "ADA: hello\n"), done.stderr)
+        self.blocks_of("docs/node.md")
+        worker = Probe(["node", os.path.join(self.folder, "order.mjs"), "work"], self.url)
+        self.addCleanup(worker.close)
+        worker.wait_for_line("INFO", "connected", "executes mail, order")
+        done = self.run_file("start.mjs")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("label: 'label for card 7'", done.stdout)
+        done = self.run_file("order.test.mjs", ABIDE_BIN=ABIDE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("# pass 2", done.stdout)
+
     def test_the_package_can_be_installed_offline_and_used_from_an_empty_folder(self):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "npm_config_cache": os.path.join(folder, "cache"), "npm_config_offline": "true"}
