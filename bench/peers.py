@@ -8,7 +8,7 @@ output as JSON lines, progress to standard error, and the table, in Markdown, to
 Set in the environment:
   BENCH_PEERS_SCALE    sizes in percent of a full pass (100; 1 with one round is a look of about two minutes)
   BENCH_PEERS_ROUNDS   rounds (3)
-  BENCH_PEERS_SYSTEMS  which of abide-c, abide-flow, abide-node, restate, restate-tuned, dbos, dbos-tuned (all)
+  BENCH_PEERS_SYSTEMS  which of abide-c, abide-flow, abide-node, abide-code, restate, restate-tuned, dbos, dbos-tuned (all)
   BENCH_PEERS_ONLY     which of chain, alone, event, fan, timers, crash, parked (all)
   BENCH_PEERS_OUT      where the table goes ($ABIDE_BUILD_DIR/bench-peers.md); between the marks of that file
   BENCH_PEERS_CACHE    where the packages are installed ($ABIDE_BUILD_DIR/bench-peers-packages)

@@ -1,5 +1,6 @@
 // abide for the workloads of driver.mjs: scripts on a server, their tasks in this process.
 import { Client, Worker } from "../../sdk/node/src/index.js"
+import { runsOf } from "./abide_runs.mjs"
 import { drive, touch } from "./driver.mjs"
 
 const FLOWS = {
@@ -18,17 +19,4 @@ worker.task("quick", () => ({ ok: true }))
 worker.task("touch", touch)
 worker.run()
 
-await drive({
-  run: (workflow, input, id) => client.run(workflow, input, id ? { id } : {}),
-  begin: (workflow, input, id) => client.start(workflow, input, { id }),
-  waiting: async () => (await client.server.stats()).runs.suspended ?? 0,
-  isWaiting: async (id) => {
-    try {
-      return (await client.show(id)).status === "suspended"
-    } catch (error) {
-      if (error.status === 404) return false
-      throw error
-    }
-  },
-  signal: (id) => client.signal(id, "go", 1),
-})
+await drive(runsOf(client, name => name))

@@ -1,5 +1,6 @@
 // abide for the workloads of driver.mjs: workflows are functions in this process, runs on a server.
 import { Client, Worker, workflow } from "../../sdk/node/src/index.js"
+import { runsOf } from "./abide_runs.mjs"
 import { drive, touch } from "./driver.mjs"
 
 const quick = () => ({ ok: true })
@@ -27,17 +28,4 @@ const worker = new Worker({ lease: "5s", maxRunsInMemory: 100_000, logger: silen
 worker.start()
 while (!worker.stats().workflows.isKnown) await new Promise(resolve => setTimeout(resolve, 10))
 
-await drive({
-  run: (name, input, id) => client.run(DEFINITIONS[name], input, id ? { id } : {}),
-  begin: (name, input, id) => client.start(DEFINITIONS[name], input, { id }),
-  waiting: async () => (await client.server.stats()).runs.suspended ?? 0,
-  isWaiting: async (id) => {
-    try {
-      return (await client.show(id)).status === "suspended"
-    } catch (error) {
-      if (error.status === 404) return false
-      throw error
-    }
-  },
-  signal: (id) => client.signal(id, "go", 1),
-})
+await drive(runsOf(client, name => DEFINITIONS[name]))

@@ -75,6 +75,7 @@ class AbideNode(System):
     name = "abide (Node worker)"
     settings = "a server on SQLite, synchronous=FULL; tasks in one Node process, over HTTP; lease 5 s"
     is_peer = False
+    program = "abide.mjs"
 
     def __init__(self, folder, packages=None):
         super().__init__(folder, packages)
@@ -87,8 +88,9 @@ class AbideNode(System):
                 guarded([BUILD / "abide", "serve", "--store", f"sqlite:{self.data}/abide.db", "--listen",
                          "127.0.0.1:0"]), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.PIPE, text=True)
         self.port = self.find_port()
-        self.driver = Driver(["node", HERE / "abide.mjs"], self.log,
-                             {"ABIDE_SERVER": f"http://127.0.0.1:{self.port}", "PEERS_CONCURRENCY": "1000"})
+        self.driver = Driver(["node", HERE / self.program], self.log,
+                             {"ABIDE_SERVER": f"http://127.0.0.1:{self.port}", "PEERS_CONCURRENCY": "1000",
+                              "NODE_ENV": "production"})
 
     def find_port(self):
         for line in self.server.stderr:
@@ -110,6 +112,12 @@ class AbideNode(System):
             end(self.server)
             self.server.stderr.close()
             self.server = None
+
+
+class AbideCode(AbideNode):
+    name = "abide (Node workflows)"
+    settings = "a server on SQLite, synchronous=FULL; workflows are functions in one Node process, over HTTP; lease 5 s"
+    program = "abide_code.mjs"
 
 
 class Restate(System):
@@ -220,5 +228,6 @@ class DbosTuned(Dbos):
                          "commit_siblings": "5"}
 
 
-SYSTEMS = {"abide-c": AbideNative, "abide-flow": AbideFlow, "abide-node": AbideNode, "restate": Restate,
+SYSTEMS = {"abide-c": AbideNative, "abide-flow": AbideFlow, "abide-node": AbideNode,
+           "abide-code": AbideCode, "restate": Restate,
            "restate-tuned": RestateTuned, "dbos": Dbos, "dbos-tuned": DbosTuned}
