@@ -1021,7 +1021,8 @@ export interface TurnClaim {
 /** CodeTurns of workflows that this process executes; docs/protocol.md. */
 export interface CodeTurns {
   /** Says which workflows this process has. */
-  register(workflows: readonly { name: string; version: string; current?: boolean }[]):
+  register(workflows: readonly { name: string; version: string; current?: boolean;
+    description?: string; input?: object }[]):
     Promise<{ name: string; version: string; is_new: boolean }[]>
   claim(worker: string, workflows: readonly { name: string; version: string }[],
     options?: { max?: number; wait?: Duration; lease?: Duration }): Promise<ClaimedTurn[]>

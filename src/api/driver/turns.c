@@ -50,6 +50,7 @@ void turns_init(TurnBoard *board, Mailbox *mailbox) {
     map_init(&board->going_on);
     map_init(&board->kept);
     list_init(&board->held);
+    heap_init(&board->leases);
     list_init(&board->news);
     strmap_init(&board->listening);
 }
@@ -92,6 +93,7 @@ void turns_done(TurnBoard *board) {
     map_done(&board->by_token);
     map_done(&board->going_on);
     map_done(&board->kept);
+    heap_done(&board->leases);
     strmap_done(&board->listening);
     pthread_mutex_destroy(&board->lock);
 }
@@ -120,6 +122,7 @@ static void send_back(TurnBoard *board, Execution *execution) {
 
 static void give_back(TurnBoard *board, HeldTurn *turn) {
     list_remove(&turn->link);
+    heap_remove(&board->leases, &turn->lease);
     listen_no_more(board, turn);
     send_back(board, turn->execution);
     turn_free(turn);
@@ -180,6 +183,7 @@ void turns_add(TurnBoard *board, Execution *execution) {
 // Its holder is lost: somebody else takes it, unless it has lost too many.
 static void put_up_again(TurnBoard *board, HeldTurn *turn) {
     list_remove(&turn->link);
+    heap_remove(&board->leases, &turn->lease);
     listen_no_more(board, turn);
     (void)map_remove(&board->by_token, (uint64_t)turn->token);
     disown(&turn->worker);
@@ -209,24 +213,29 @@ static void give_up_waiting(TurnBoard *board, HeldTurn *turn) {
     TurnReturn *told = turn->told;
     (void)map_remove(&board->going_on, (uint64_t)turn->run);
     (void)map_remove(&board->by_token, (uint64_t)turn->token);
+    heap_remove(&board->leases, &turn->lease);
     turn_free(turn);
     told->done(told);
 }
 
-// The first that goes on and whose lease is over by then; NULL = none.
+// The first whose lease is over by then; NULL = none.
 static HeldTurn *find_overdue(const TurnBoard *board, int64_t now_ms) {
-    uint64_t run;
-    void *turn;
-    for (size_t at = 0; map_next(&board->going_on, &at, &run, &turn);)
-        if (((HeldTurn *)turn)->lease_until_ms <= now_ms) return turn;
-    return NULL;
+    HeapNode *first = heap_peek(&board->leases);
+    return first != NULL && first->at <= now_ms ? container_of(first, HeldTurn, lease) : NULL;
+}
+
+static void end_lease(TurnBoard *board, HeldTurn *turn) {
+    if (turn->execution != NULL) put_up_again(board, turn);
+    else give_up_waiting(board, turn);
 }
 
 void turns_close(TurnBoard *board) {
-    HeldTurn *turn_left;
+    uint64_t run;
+    void *going_on;
     pthread_mutex_lock(&board->lock);
     board->is_closed = true;
-    while ((turn_left = find_overdue(board, INT64_MAX)) != NULL) give_up_waiting(board, turn_left);
+    for (size_t at = 0; map_next(&board->going_on, &at, &run, &going_on); at = 0)
+        give_up_waiting(board, going_on);
     LIST_EACH_SAFE (node, after, &board->held) {
         HeldTurn *turn = container_of(node, HeldTurn, link);
         (void)map_remove(&board->by_token, (uint64_t)turn->token);
@@ -324,6 +333,12 @@ static bool is_for(const TurnBoard *board, const HeldTurn *turn, Str worker, int
     return kept == NULL || str_equal(kept->worker, worker);
 }
 
+static void set_lease(TurnBoard *board, HeldTurn *turn, int64_t until_ms) {
+    heap_remove(&board->leases, &turn->lease);
+    turn->lease.at = until_ms;
+    heap_push(&board->leases, &turn->lease);
+}
+
 static void hold(TurnBoard *board, HeldTurn *turn, const TurnAsk *ask, int64_t now_ms) {
     const KeptRun *kept = map_get(&board->kept, (uint64_t)turn->run);
     bool has_it = kept != NULL && str_equal(kept->worker, ask->worker);
@@ -331,7 +346,7 @@ static void hold(TurnBoard *board, HeldTurn *turn, const TurnAsk *ask, int64_t n
     if (!has_it) forget_kept(board, turn->run);
     turn->token = ++board->last_token; // [turns-1]
     turn->worker = own(ask->worker);
-    turn->lease_until_ms = now_ms + ask->lease_ms;
+    set_lease(board, turn, now_ms + ask->lease_ms);
     list_remove(&turn->link);
     board->waiting_count--;
     list_append(&board->held, &turn->link);
@@ -383,7 +398,7 @@ Status turns_renew(TurnBoard *board, TurnRenewal *renewal) {
     pthread_mutex_lock(&board->lock);
     HeldTurn *turn = held_find(board, renewal->token);
     if (turn != NULL) {
-        turn->lease_until_ms = env_now_ms(env_system()) + renewal->lease_ms;
+        set_lease(board, turn, env_now_ms(env_system()) + renewal->lease_ms);
         renewal->run = turn->run;
         renewal->has_news = turn->has_news;
     }
@@ -438,23 +453,14 @@ void turns_drop_worker(TurnBoard *board, Str worker) {
 void turns_expire(TurnBoard *board, int64_t now_ms) {
     HeldTurn *overdue;
     pthread_mutex_lock(&board->lock);
-    LIST_EACH_SAFE (node, after, &board->held) {
-        HeldTurn *turn = container_of(node, HeldTurn, link);
-        if (turn->lease_until_ms <= now_ms) put_up_again(board, turn);
-    }
-    while ((overdue = find_overdue(board, now_ms)) != NULL) give_up_waiting(board, overdue);
+    while ((overdue = find_overdue(board, now_ms)) != NULL) end_lease(board, overdue);
     pthread_mutex_unlock(&board->lock);
 }
 
 int64_t turns_next_ms(TurnBoard *board) {
-    int64_t next_ms = NEVER_MS;
-    uint64_t run;
-    void *turn;
     pthread_mutex_lock(&board->lock);
-    LIST_EACH (node, &board->held)
-        next_ms = earlier_ms(next_ms, container_of(node, HeldTurn, link)->lease_until_ms);
-    for (size_t at = 0; map_next(&board->going_on, &at, &run, &turn);)
-        next_ms = earlier_ms(next_ms, ((HeldTurn *)turn)->lease_until_ms);
+    const HeapNode *first = heap_peek(&board->leases);
+    int64_t next_ms = first != NULL ? first->at : NEVER_MS;
     for (size_t i = 0; i < board->served.count; i++)
         next_ms = earlier_ms(next_ms, board->served.data[i]->until_ms);
     pthread_mutex_unlock(&board->lock);
@@ -488,6 +494,7 @@ static void committed(void *context, const TurnVerdict *verdict) {
     else forget_kept(board, turn->run);
     if (turn->goes_on && is_running && !board->is_closed) { // [turns-3]
         map_put(&board->going_on, (uint64_t)turn->run, turn);
+        heap_push(&board->leases, &turn->lease);
         told = NULL;
     } else {
         (void)map_remove(&board->by_token, (uint64_t)turn->token);
@@ -502,6 +509,7 @@ static HeldTurn *begin_commit(TurnBoard *board, TurnReturn *told, Execution **re
     HeldTurn *turn = held_find(board, told->token);
     if (turn != NULL) {
         list_remove(&turn->link);
+        heap_remove(&board->leases, &turn->lease); // a commit takes as long as it takes
         listen_no_more(board, turn);
         *ret_execution = turn->execution;
         turn->execution = NULL; // [turns-2] nobody else looks at it from here on
@@ -518,6 +526,7 @@ static void keep_holding(TurnBoard *board, HeldTurn *turn, Execution *execution)
     pthread_mutex_lock(&board->lock);
     turn->execution = execution;
     turn->told = NULL;
+    heap_push(&board->leases, &turn->lease);
     list_append(&board->held, &turn->link);
     bool is_closed = board->is_closed;
     if (is_closed) {

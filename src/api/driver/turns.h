@@ -20,6 +20,7 @@
 //   [turns-6] Leases are by the real clock, whatever the runs go by: a worker is a process.
 #pragma once
 #include "api/driver/mailbox.h"
+#include "base/containers/heap.h"
 #include "base/containers/map.h"
 #include "base/containers/vec.h"
 
@@ -29,7 +30,7 @@ typedef struct HeldTurn {
     int64_t run, definition;
     Execution *execution;    // NULL while it is being committed
     Str worker;              // owned; null while it waits
-    int64_t lease_until_ms;  // of the holder
+    HeapNode lease;          // of the holder: .at; on the board while it is HELD or goes on
     int64_t left_until_ms;   // WAITING: until then it is for the worker that has the run in memory
     int64_t after_seq;       // of the journal, what the holder has; 0 = nothing
     int64_t loss_count;      // holders that were lost
@@ -49,6 +50,7 @@ typedef struct TurnBoard {
     Map going_on;     // run -> HeldTurn: those whose next execution is to come
     Map kept;         // run -> KeptRun: who has it in memory
     List held;        // HELD
+    Heap leases;      // HELD, and those that go on
     List news;        // of those: [turns-7]
     StrMap listening; // run id -> HeldTurn
     VEC(struct ServedCode *) served;

@@ -30,7 +30,7 @@ Status turn_claim_read(TurnClaim *claim, Exchange *exchange, const JsonValue *sa
     if (claim->max < 1 || claim->max > CLAIM_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "max: from 1 to %d", CLAIM_MAX);
     TRY(turn_lease_read(said, &claim->lease_ms, diag));
-    TRY(codes_read(said, &exchange->arena, &claim->codes, diag));
+    TRY(codes_read(said, false, &exchange->arena, &claim->codes, diag));
     TRY(codes_find(exchange->server, &claim->codes, diag));
     claim->keys = ARENA_ARRAY(&exchange->arena, int64_t, claim->codes.count);
     for (size_t i = 0; i < claim->codes.count; i++) {
@@ -85,7 +85,7 @@ void turn_put(JsonWriter *json, const HeldTurn *turn, Str version, int64_t now_m
     put_trace(json, view);
     json_put_bool(json, "cancelled", view->is_cancel_wanted);
     json_put_instant(json, "now", now_ms);
-    json_put_instant(json, "lease_until", turn->lease_until_ms);
+    json_put_instant(json, "lease_until", turn->lease.at);
     json_put_raw(json, "input", turn->after_seq > 0 ? STR_NULL : view->input);
     json_put_i64(json, "after", turn->after_seq);
     json_write_key(json, STR("journal"));

@@ -11,12 +11,15 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text/name.h"
+#include "json/schema.h"
+#include "json/write.h"
 #include "server/server.h"
 #include "store/reads.h"
 
 enum {
-    LINGER_MS = 10000,  // [turn-codes-1]
-    WORKFLOWS_MAX = 256 // of one worker
+    LINGER_MS = 10000,   // [turn-codes-1]
+    WORKFLOWS_MAX = 256, // of one worker
+    DESCRIPTION_MAX = 4096
 };
 
 static void look_around(Deadline *deadline);
@@ -82,27 +85,64 @@ Status codes_find(Server *server, const Codes *codes, Diag *diag) {
     return status;
 }
 
-static Status read_code(const JsonValue *item, Code *code, Diag *diag) {
-    static const char *const allowed[] = {"name", "version", "current", NULL};
-    static const char *const required[] = {"name", "version", NULL};
-    if (item->kind != JSON_KIND_OBJECT)
-        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "workflows: a list of objects");
-    TRY(json_allow_only(item, allowed, diag));
-    TRY(json_require(item, required, diag));
-    TRY(json_get_string(item, "name", &code->name, diag));
-    TRY(json_get_string(item, "version", &code->version, diag));
+// What of it belongs into the definition, as a script's config says it.
+static Status read_config(const JsonValue *item, Arena *arena, Code *code, Diag *diag) {
+    Str description = STR_NULL;
+    const JsonValue *input = NULL;
+    JsonFault fault;
     TRY(json_get_bool(item, "current", &code->is_current, diag));
-    TRY(name_check(code->name, "name", "BAD_NAME", LIMIT_NAME_SIZE, diag));
-    return name_check(code->version, "version", "BAD_NAME", LIMIT_NAME_SIZE, diag);
+    TRY(json_get_string(item, "description", &description, diag));
+    TRY(json_get_object(item, "input", &input, diag));
+    if (str_is_null(description) && input == NULL) return OK;
+    if (description.len > DESCRIPTION_MAX)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "description: at most %d bytes",
+                        DESCRIPTION_MAX);
+    if (input != NULL && !schema_check(input, arena, &fault))
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "input of \"%.*s\" is no schema: %.*s",
+                        STR_ARG(code->name), STR_ARG(fault.message));
+    Buf text;
+    JsonWriter json;
+    buf_init(&text, LIMIT_PAYLOAD_SIZE);
+    json_writer_init(&json, &text, STR_NULL);
+    json_write_object_begin(&json);
+    if (!str_is_null(description)) json_put_string(&json, "description", description);
+    if (input != NULL) json_put_raw(&json, "input", input->raw);
+    json_write_object_end(&json);
+    bool is_large = text.is_overflown;
+    code->config = arena_str(arena, buf_str(&text));
+    buf_done(&text);
+    if (!is_large) return OK;
+    return diag_set(diag, ERR_INVALID, "BAD_FIELD", "input of \"%.*s\" is too large",
+                    STR_ARG(code->name));
 }
 
-Status codes_read(const JsonValue *body, Arena *arena, Codes *codes, Diag *diag) {
+static Status read_code(const JsonValue *item, bool is_registration, Arena *arena, Code *code,
+                        Diag *diag) {
+    static const char *const claimed[] = {"name", "version", NULL};
+    static const char *const registered[] = {"name",        "version", "current",
+                                             "description", "input",   NULL};
+    if (item->kind != JSON_KIND_OBJECT)
+        return diag_set(diag, ERR_INVALID, "BAD_FIELD", "workflows: a list of objects");
+    TRY(json_allow_only(item, is_registration ? registered : claimed, diag));
+    TRY(json_require(item, claimed, diag));
+    TRY(json_get_string(item, "name", &code->name, diag));
+    TRY(json_get_string(item, "version", &code->version, diag));
+    TRY(name_check(code->name, "name", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    TRY(name_check(code->version, "version", "BAD_NAME", LIMIT_NAME_SIZE, diag));
+    return is_registration ? read_config(item, arena, code, diag) : OK;
+}
+
+Status codes_read(const JsonValue *body, bool is_registration, Arena *arena, Codes *codes,
+                  Diag *diag) {
     const JsonValue *list = NULL;
     TRY(json_get_array(body, "workflows", &list, diag));
     if (list == NULL || list->count == 0 || list->count > WORKFLOWS_MAX)
         return diag_set(diag, ERR_INVALID, "BAD_FIELD", "workflows: 1 to %d", WORKFLOWS_MAX);
     codes->items = ARENA_ARRAY(arena, Code, list->count);
-    JSON_EACH (item, list) TRY(read_code(item, &codes->items[codes->count++], diag));
+    JSON_EACH (item, list) {
+        Code *code = &codes->items[codes->count++];
+        TRY(read_code(item, is_registration, arena, code, diag));
+    }
     return OK;
 }
 

@@ -18,6 +18,7 @@ typedef struct TurnCodes {
 typedef struct Code { // a workflow that a worker has
     Str name, version;
     bool is_current; // it is to be the one that new runs get
+    Str config;      // of a registration: {"description"?, "input"?}; null = nothing was said
     int64_t key;     // of its definition; 0 = nobody has registered it
 } Code;
 
@@ -26,8 +27,10 @@ typedef struct Codes {
     size_t count;
 } Codes;
 
-// "workflows" of a body: [{name, version, current?}].
-MUST_CHECK Status codes_read(const JsonValue *body, Arena *arena, Codes *codes, Diag *diag);
+// "workflows" of a body: [{name, version}]. Of a registration they may say more: `current`,
+// `description`, and `input`, a schema that the input of its runs is held to.
+MUST_CHECK Status codes_read(const JsonValue *body, bool is_registration, Arena *arena,
+                             Codes *codes, Diag *diag);
 // Fills in their keys.
 MUST_CHECK Status codes_find(Server *server, const Codes *codes, Diag *diag);
 

@@ -32,8 +32,9 @@ static TurnBoard *board_of(const Exchange *exchange) {
 
 static const Field register_fields[] = {
     {"workflows", "objects", true,
-     "Each {name, version, current?}. A version that is new becomes the one that new runs get; a "
-     "known one only with current: true."},
+     "Each {name, version, current?, description?, input?}. A version that is new becomes the one "
+     "that new runs get; a known one only with current: true. `input` is a schema: runs are "
+     "started with what fits it."},
     {0}};
 
 typedef struct Registration {
@@ -72,7 +73,7 @@ static void register_workflows(Exchange *exchange) {
     if (body == NULL) return;
     Registration *registration = ARENA_NEW(&exchange->arena, Registration);
     Diag diag;
-    Status status = codes_read(body, &exchange->arena, &registration->codes, &diag);
+    Status status = codes_read(body, true, &exchange->arena, &registration->codes, &diag);
     if (status == OK) status = codes_find(exchange->server, &registration->codes, &diag);
     if (status != OK) {
         exchange_refuse(exchange, status, &diag);
@@ -87,6 +88,7 @@ static void register_workflows(Exchange *exchange) {
         op->kind = OP_DEFINE;
         op->in.define.name = code->name;
         op->in.define.version = code->version;
+        op->in.define.config = code->config;
         op->in.define.kind = RUN_CODE;
     }
     exchange->state = registration;

@@ -311,6 +311,23 @@ class Turns(unittest.TestCase):
         self.assertEqual(verdict["turns"][0]["status"], "accepted")
         self.assertEqual(worker.post("/v1/turns/heartbeat", {"turns": [{"turn": token}]})["turns"][0]["status"], "fenced")
 
+    def test_the_input_is_held_to_the_schema_that_was_registered(self):
+        async def order(ctx, input):
+            return input["card"]
+        worker = Worker(self.url, {(self.name, "1"): order}, self.id())
+        schema = {"type": "object", "properties": {"card": {"type": "integer"}}, "required": ["card"]}
+        worker.register(input=schema, description="Takes an order")
+        wrong = self.server.post("/v1/runs", {"workflow": self.name, "input": {"card": "x"}})
+        self.assertEqual((wrong.status, wrong.json["code"]), (400, "BAD_INPUT"))
+        self.assertEqual(self.finish(worker, self.start({"card": 7}))["result"], 7)
+        config = self.server.get("/v1/workflows/" + self.name).json["config"]
+        self.assertEqual(config, {"description": "Takes an order", "input": schema})
+        for said in ({"input": 7}, {"input": {"type": "oject"}}, {"description": "x" * 5000}, {"schema": {}}):
+            answer = self.server.post("/v1/turns/register", {"workflows": [{"name": "wrong", "version": "1", **said}]})
+            self.assertEqual(answer.status, 400, said)
+        claim = {"worker": "w", "workflows": [{"name": self.name, "version": "1", "current": True}]}
+        self.assertEqual(self.server.post("/v1/turns/claim", claim).status, 400)
+
     def test_a_commit_brings_the_next_turns(self):
         async def order(ctx, input):
             return input

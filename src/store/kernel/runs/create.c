@@ -85,7 +85,7 @@ static Status spec_pin(Kernel *kernel, RunSpec *spec, Verdict *ret_verdict) {
     if (definition.kind == RUN_NATIVE) return OK;
     spec->definition = definition.key;
     ret_verdict->version = definition.version;
-    if (definition.kind == RUN_CODE || !kernel->config.run_prepare) return OK;
+    if (!kernel->config.run_prepare) return OK;
     ret_verdict->status = kernel->config.run_prepare(&definition, spec, &kernel->scratch,
                                                      &ret_verdict->error, &ret_verdict->diag);
     return OK;
