@@ -489,8 +489,11 @@ static void committed(void *context, const TurnVerdict *verdict) {
     told->verdict = *verdict;
     bool is_running = verdict->status == OK && verdict->state == RUN_RUNNING;
     bool is_parked = verdict->status == OK && verdict->state == RUN_SUSPENDED;
-    // What the run was given at once is behind what its holder knows: its next turn tells that.
-    if (turn->is_keeping && (is_running || is_parked)) note_kept(board, turn, verdict->turn_seq);
+    // What a run that was to park was given at once is behind what its holder knows: its next turn
+    // tells that.
+    if (is_running && !turn->goes_on) told->verdict.last_seq = verdict->turn_seq;
+    if (turn->is_keeping && (is_running || is_parked))
+        note_kept(board, turn, told->verdict.last_seq);
     else forget_kept(board, turn->run);
     if (turn->goes_on && is_running && !board->is_closed) { // [turns-3]
         map_put(&board->going_on, (uint64_t)turn->run, turn);

@@ -80,7 +80,7 @@ const Field schema_turn_verdict[] = {
     {"cancelled", "boolean", false, "The run was asked to end."},
     {"journal", "[JournalEntry]", false,
      "running, with waits: what of them was there; these entries follow those of the commit."},
-    {"seq", "integer", false, "accepted: the last entry of the run's log"},
+    {"seq", "integer", false, "accepted: of the log, the last entry that the worker knows now"},
     {"code", "string", false, "Why not."},
     {"detail", "string", false, ""},
     {0}};
