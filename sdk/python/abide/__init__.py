@@ -9,9 +9,10 @@ from .errors import (AbideError, ApiError, CancelledError, ChildError, Conflict,
                      WorkflowMisuse)
 from .fields import Duration, Time
 from .handles import RunHandle
+from .jobs import TaskContext
 from .resources import (CodeTurns, DeadLetters, Handlers, Queues, Schedules, ServerInfo, Tasks,
                         Tokens, Topics, Workflows)
-from .worker import TaskContext, Worker
+from .worker import Worker
 from .workflows.blocking import BlockingContext
 from .workflows.context import Context, RunInfo
 from .workflows.definition import Workflow, workflow

@@ -14,6 +14,9 @@ from typing import Any, Optional
 
 logger = logging.getLogger("abide")
 
+least = [logging.INFO]
+"""What is written to standard error at least; tests ask for less."""
+
 _formatter = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
@@ -23,7 +26,7 @@ def say(level: int, message: str, *args: Any, error: Optional[BaseException] = N
     info = None if error is None else (type(error), error, error.__traceback__)
     if logger.hasHandlers():
         logger.log(level, message, *args, exc_info=info, extra=fields)
-    elif level >= (logger.level or logging.INFO) and logging.root.manager.disable < level:
+    elif level >= (logger.level or least[-1]) and logging.root.manager.disable < level:
         record = logger.makeRecord(logger.name, level, "", 0, message, args, info, extra=fields)
         try:
             sys.stderr.write(_formatter.format(record) + "\n")

@@ -32,6 +32,7 @@ from .aio import AsyncTransport
 from .client import Client
 from .errors import AbideError, ApiError, ServerUnreachable, TaskCancelled, TaskError
 from .fields import Duration, in_milliseconds, seconds
+from .jobs import Item, Job, TaskFunction, describe, takes_context
 from .transport import Backoff, to_json
 from .voice import Link, say, way_out
 from .workflows.definition import Workflow
@@ -40,99 +41,9 @@ from .workflows.service import Options, Service
 _BATCH_MAX = 1000  # items of one request
 _BATCH_BYTES = 1 << 20
 _OUTBOX_MAX = 2000  # results waiting to be sent; more are not made
-_MESSAGE_MAX = 8000  # characters of an error's message
-_DETAILS_MAX = 32000
-_PROGRESS_MAX = 32000
 _PROGRESS_EVERY = 1.0  # seconds between heartbeats that only tell progress
 _LAST_MOMENT = 2.0  # for functions that are told to stop after the grace is over
 _PERMANENT = (400, 401, 403, 404, 405, 413, 422)
-
-TaskFunction = Callable[..., Any]
-
-
-class TaskContext:
-    """What a task function may know about its task, as its second argument."""
-
-    def __init__(self, worker: "Worker", task: Dict[str, Any]):
-        self.id: str = task["id"]
-        self.name: str = task["name"]
-        self.queue: str = task["queue"]
-        self.attempt: int = task["attempt"]
-        self.run_id: Optional[str] = task.get("run_id")
-        self.step: Optional[int] = task.get("step")
-        self.traceparent: Optional[str] = task.get("traceparent")
-        self.tracestate: Optional[str] = task.get("tracestate")
-        self.cancelled = threading.Event()
-        """Set when the result is not wanted any more; `reason` says why."""
-        self.reason: Optional[str] = None
-        """"cancelled", "lease lost" or "stopping"."""
-        self._worker = worker
-        self._token: int = task["token"]
-
-    def progress(self, value: Any) -> None:
-        """Tells the server how far the task is (any JSON); sent within about a second."""
-        text = to_json(value)
-        if len(text) > _PROGRESS_MAX:
-            raise ValueError("a progress has at most %d characters" % _PROGRESS_MAX)
-        self._worker._note_progress(self._token, text)
-
-    def check(self) -> None:
-        """Raises TaskCancelled when the result is not wanted any more."""
-        if self.cancelled.is_set():
-            raise TaskCancelled(self.reason or "cancelled")
-
-
-class _Job:
-    def __init__(self, worker: "Worker", task: Dict[str, Any]):
-        self.task = task
-        self.context = TaskContext(worker, task)
-        # The server may give less than was asked for: the task's own heartbeat time-out.
-        lease = min(worker.lease, task.get("lease_ms", worker.lease * 1000) / 1000)
-        self.interval = max(0.02, min(worker.heartbeat, lease / 3))
-        self.next_heartbeat = time.monotonic() + self.interval * random.uniform(0.5, 1)
-        self.last_heartbeat = time.monotonic()
-        self.progress: Optional[str] = None
-
-    def give_up(self, reason: str) -> None:
-        self.context.reason = self.context.reason or reason
-        self.context.cancelled.set()
-
-
-class _Item:
-    """Something to be told about a task: a result, an error, or that it is handed back."""
-
-    def __init__(self, task: Dict[str, Any], member: str):
-        self.id = task["id"]
-        self.token = task["token"]
-        self.kind = member[1:member.index('"', 1)]  # result, error or release
-        self.text = '{"id":%s,"token":%d,%s}' % (to_json(self.id), self.token, member)
-
-
-def _takes_context(function: TaskFunction) -> bool:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return len(places) >= 2 or any(p.kind == p.VAR_POSITIONAL for p in parameters)
-
-
-def _describe(error: BaseException) -> str:
-    described: Dict[str, Any] = {"type": getattr(error, "type", None),
-                                 "message": str(error)[:_MESSAGE_MAX]}
-    if not isinstance(error, TaskError) or not isinstance(described["type"], str):
-        described["type"] = error.__class__.__name__
-    if getattr(error, "retryable", True) is False:
-        described["retryable"] = False
-    details = getattr(error, "details", None)
-    if details is not None:
-        try:
-            text = to_json(details)
-        except (TypeError, ValueError):
-            text = to_json(str(details))
-        if len(text) <= _DETAILS_MAX:
-            return to_json(described)[:-1] + ',"details":' + text + "}"
-    return to_json(described)
 
 
 class Worker:
@@ -185,13 +96,13 @@ class Worker:
         self._functions: Dict[str, TaskFunction] = {}
         self._takes_context: Dict[str, bool] = {}
         self._changed = threading.Condition()
-        self._jobs: Dict[int, _Job] = {}  # by token: a task may come back while it still runs
-        self._outbox: List[_Item] = []
+        self._jobs: Dict[int, Job] = {}  # by token: a task may come back while it still runs
+        self._outbox: List[Item] = []
         self._in_flight = 0  # items being sent
         self._asked = 0  # tasks that claims under way may bring
         self._pool_size = 0
         self._pool_idle = 0
-        self._todo: "queue.SimpleQueue[Optional[_Job]]" = queue.SimpleQueue()
+        self._todo: "queue.SimpleQueue[Optional[Job]]" = queue.SimpleQueue()
         self._is_stopping = False
         self._has_ended = False
         self._failure: Optional[Exception] = None
@@ -217,7 +128,7 @@ class Worker:
         if name in self._functions:
             raise ValueError("the task %r is registered already" % name)
         self._functions[name] = function
-        self._takes_context[name] = _takes_context(function)
+        self._takes_context[name] = takes_context(function)
 
     def workflow(self, *definitions: Workflow[Any, Any]) -> None:
         """Registers workflows. Several versions of one may be served, the last one is new."""
@@ -398,9 +309,9 @@ class Worker:
             self._asked -= room
             for task in tasks:
                 if self._is_stopping:  # [W4]
-                    self._outbox.append(_Item(task, '"release":true'))
+                    self._outbox.append(Item(task, '"release":true'))
                     continue
-                self._jobs[task["token"]] = job = _Job(self, task)
+                self._jobs[task["token"]] = job = Job(self, task)
                 self._todo.put(job)
                 if self._pool_idle < self._todo.qsize() and self._pool_size < self.concurrency:
                     self._pool_size += 1
@@ -421,10 +332,10 @@ class Worker:
             member = self._perform(job)
             with self._changed:
                 if self._jobs.pop(job.task["token"], None) is job and member is not None:
-                    self._outbox.append(_Item(job.task, member))
+                    self._outbox.append(Item(job.task, member))
                 self._changed.notify_all()
 
-    def _perform(self, job: _Job) -> Optional[str]:
+    def _perform(self, job: Job) -> Optional[str]:
         """Runs the function; answers what to tell the server, if anything."""
         name = job.task["name"]
         arguments = (job.task.get("input"), job.context)[:2 if self._takes_context[name] else 1]
@@ -436,7 +347,7 @@ class Worker:
         except BaseException as error:  # SystemExit too: a task does not end the worker
             return self._failed(job, error)
 
-    def _failed(self, job: _Job, error: BaseException) -> Optional[str]:
+    def _failed(self, job: Job, error: BaseException) -> Optional[str]:
         context = job.context
         about: Dict[str, Any] = {"task_id": context.id, "task_name": context.name, "attempt": context.attempt,
                  "run_id": context.run_id}
@@ -451,7 +362,7 @@ class Worker:
             return None
         if context.reason == "stopping":
             return '"release":true'
-        return '"error":' + _describe(error)
+        return '"error":' + describe(error)
 
     @staticmethod
     def _encode(value: Any) -> str:
@@ -465,7 +376,7 @@ class Worker:
 
     # ---- results ----
 
-    def _take_batch(self) -> List[_Item]:  # empty = the end
+    def _take_batch(self) -> List[Item]:  # empty = the end
         with self._changed:
             while not self._outbox:
                 if self._has_ended:
@@ -490,11 +401,11 @@ class Worker:
                 self._in_flight = 0
                 self._changed.notify_all()
 
-    def _report(self, batch: List[_Item], room: int) -> str:
+    def _report(self, batch: List[Item], room: int) -> str:
         claim = ',"claim":' + to_json(self._ask(room)) if room > 0 else ""
         return '{"results":[%s]%s}' % (",".join(item.text for item in batch), claim)
 
-    def _send(self, batch: List[_Item]) -> None:  # [W2]
+    def _send(self, batch: List[Item]) -> None:  # [W2]
         backoff = Backoff()
         while not self._has_ended:
             with self._changed:
@@ -519,7 +430,7 @@ class Worker:
                 return
             time.sleep(backoff.pause())
 
-    def _count(self, item: _Item, result: Dict[str, Any]) -> None:
+    def _count(self, item: Item, result: Dict[str, Any]) -> None:
         if result["status"] != "accepted":
             say(logging.WARNING, "the result of task %s was refused: %s", result["id"],
                 result.get("detail", result["status"]), task_id=result["id"])
@@ -530,7 +441,7 @@ class Worker:
         else:
             self._released_count += 1
 
-    def _send_apart(self, batch: List[_Item], error: ApiError) -> None:
+    def _send_apart(self, batch: List[Item], error: ApiError) -> None:
         """One bad result must not hold up the others; alone, it becomes an error of its task."""
         if len(batch) > 1:
             for item in batch:
@@ -539,8 +450,8 @@ class Worker:
             problem = TaskError("the server refused the result: %s" % error.detail,
                                 type="ResultError", retryable=False)
             item = batch[0]
-            self._send([_Item({"id": item.id, "token": item.token},
-                              '"error":' + _describe(problem))])
+            self._send([Item({"id": item.id, "token": item.token},
+                              '"error":' + describe(problem))])
         else:
             say(logging.ERROR, "the server refused what became of task %s: %s", batch[0].id, error,
                 task_id=batch[0].id)
@@ -555,7 +466,7 @@ class Worker:
                 job.next_heartbeat = min(job.next_heartbeat, job.last_heartbeat + _PROGRESS_EVERY)
                 self._changed.notify_all()
 
-    def _due_jobs(self) -> List[_Job]:  # empty = the end
+    def _due_jobs(self) -> List[Job]:  # empty = the end
         with self._changed:
             while not self._has_ended:
                 now = time.monotonic()
@@ -579,7 +490,7 @@ class Worker:
                 job.next_heartbeat = now + job.interval
             self._heartbeat(jobs)
 
-    def _heartbeat(self, jobs: List[_Job]) -> None:
+    def _heartbeat(self, jobs: List[Job]) -> None:
         sent = [job.progress for job in jobs]
         items = ",".join('{"id":%s,"token":%d%s}' % (
             to_json(job.context.id), job.task["token"],
@@ -634,7 +545,7 @@ class Worker:
             for job in self._jobs.values():
                 say(logging.WARNING, "task %s (%s) is handed back unfinished", job.context.id,
                     job.context.name, task_id=job.context.id)
-                self._outbox.append(_Item(job.task, '"release":true'))
+                self._outbox.append(Item(job.task, '"release":true'))
             self._jobs.clear()
             self._changed.notify_all()
         self._wait_until(lambda: not self._outbox and self._in_flight == 0,

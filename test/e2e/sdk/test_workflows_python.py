@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(SOURCE, "test", "e2e", "support"))
 sys.path.insert(0, os.path.join(SOURCE, "test"))
 sys.path.insert(0, os.path.join(SOURCE, "sdk", "python"))
 import abide  # noqa: E402
+import guide  # noqa: E402
 import tap  # noqa: E402
 from abide import Client, Retry, Worker, workflow  # noqa: E402
 from server import Server, wait_until  # noqa: E402
@@ -629,6 +630,14 @@ class AsyncClients(WorkflowTest):
                     await cancelled.result()
                 return await again.result(), await run.cancel()
         self.assertEqual(asyncio.run(talk()), (Receipt(3), False))
+
+
+class Guide(unittest.TestCase):
+    def test_the_sessions_of_the_readme_run(self):
+        sessions = guide.sessions("sdk/python/README.md")
+        self.assertEqual(len(sessions), 2)
+        for title, items in sessions:
+            self.assertGreater(guide.run_session(title, items), 0, title)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ can be killed: what it had not committed is lost, and nothing is handed back, as
 from __future__ import annotations
 
 import datetime
+import logging
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union, overload
 
 from ..aio import AsyncTransport
@@ -13,6 +14,7 @@ from ..client import Client
 from ..errors import AbideError
 from ..fields import Duration
 from ..handles import RunHandle
+from ..voice import least
 from ..worker import Worker
 from ..workflows.definition import Workflow
 from ..workflows.run import Turn
@@ -127,6 +129,7 @@ class Environment:
         if self._own_server is not None:
             self._own_server.start()
         self.client = Client(self.server.url)
+        least.append(logging.WARNING)  # nobody wants to know when these workers come and go
         self._serve_tasks()
         self._begin()
         return self
@@ -136,6 +139,7 @@ class Environment:
             if worker is not None and not getattr(worker, "is_dead", False):
                 worker.__exit__()
         self.client.close()
+        least.remove(logging.WARNING)
         if self._own_server is not None:
             self._own_server.close()
 

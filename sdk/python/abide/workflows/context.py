@@ -13,7 +13,7 @@ import threading
 import uuid
 from dataclasses import dataclass
 from time import monotonic, time
-from typing import (Any, Awaitable, Callable, Coroutine, Dict, List, NoReturn, Optional, Sequence,
+from typing import (Any, Awaitable, Callable, Coroutine, Dict, NoReturn, Optional, Sequence,
                     Tuple, Type, TypeVar, Union, overload)
 
 from ..convert import Decoder, annotation, decoder, encode, encode_payload
@@ -473,6 +473,3 @@ def _result_decoder(function: Callable[..., Any]) -> Optional[Decoder]:
     if code not in _decoders:
         _decoders[code] = decoder(annotation(function, "return"))
     return _decoders[code]
-
-
-__all__: List[str] = ["Clock", "Context", "ContinueAs", "RunInfo", "RunLog", "RunState", "instant"]

@@ -15,7 +15,7 @@ import threading
 import traceback
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Optional
 
 from ..convert import again, encode, encode_payload
 from ..errors import OperationError, OperationTimeout, StepCancelled
@@ -220,6 +220,3 @@ class Steps:
         say(logging.ERROR, "step %s of %s (run %s, attempt %d) failed: %s: %s", step.name,
             run.info.workflow, run.info.run_id, step.attempt, type(error).__name__, error,
             error=error, run_id=run.info.run_id, step=step.name, attempt=step.attempt)
-
-
-__all__: Tuple[str, ...] = ("Attempt", "Steps", "describe")
