@@ -45,7 +45,7 @@ def _moment(text: Optional[str]) -> datetime.datetime:
 
 
 class Run:
-    __slots__ = ("service", "definition", "info", "replay", "driver", "token", "seq", "renewed_at",
+    __slots__ = ("service", "definition", "info", "replay", "driver", "token", "renewed_at",
                  "is_executing", "is_committing", "is_cancel_wanted", "is_kept", "next_turn",
                  "results", "committed", "settled", "running", "__weakref__")
 
@@ -57,7 +57,6 @@ class Run:
                             turn["traceparent"])
         self.replay = Replay()
         self.token: Optional[int] = None  # of the turn that is held
-        self.seq = 0  # of the last entry that this run knows
         self.renewed_at = 0.0
         self.is_executing = self.is_committing = self.is_cancel_wanted = self.is_kept = False
         self.next_turn: Optional[Turn] = None
@@ -212,7 +211,7 @@ class Run:
                  and (operation.is_awaited or isinstance(operation, StepOperation))]
         if waits:
             self.is_kept = self.service.may_keep(self)
-            self.commit("suspended", '"waits":[%s],"keep":%s' % (
+            self.commit("suspended", '"waits":[%s],"deliver":"each","keep":%s' % (
                 ",".join(waits), "true" if self.is_kept else "false"))
             return
         place = self.driver.stuck_at()
@@ -270,12 +269,9 @@ class Run:
     def accepted(self, outcome: str, verdict: Dict[str, Any]) -> None:
         """[run-1]"""
         self.is_committing = False
-        self.seq = verdict.get("seq", self.seq)
         self.service.clock.hear(verdict)
         if outcome != "running":
             self.token = None
-            if verdict.get("run_status") == "running":  # what ended its wait is in no answer yet
-                self.seq = -1
             if outcome == "suspended" and self.is_kept:
                 self.service.keep(self)
             else:

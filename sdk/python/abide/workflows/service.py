@@ -244,14 +244,12 @@ class Service:
         run = self._memory.pop(turn["run_id"], None)
         if run is not None:
             self._thread_count -= isinstance(run.driver, ThreadDriver)
-        if turn["after"] > 0 and (run is None or run.seq != turn["after"]):
-            if run is not None:
-                run.drop()
-            await self.take_again(turn["turn"], self._definition(turn))
-            return
-        if run is not None and turn["after"] == 0:
+        if turn["after"] == 0 and run is not None:  # it went back, or somebody else had it
             run.drop()
             run = None
+        elif turn["after"] > 0 and run is None:
+            await self.take_again(turn["turn"], self._definition(turn))
+            return
         self._begin(run, turn)
 
     def _begin(self, run: Optional[Run], turn: Turn) -> None:
