@@ -50,6 +50,8 @@ LISTS = {
     "error_none": {"q": "error~nothing"},
     "age": {"q": "age>1h"},
     "waiting": {"q": "waiting:approval"},
+    "line": {"q": "workflow:order line:3"},
+    "line_none": {"q": "workflow:order line:1"},
     "state": {"q": "state.customer=1"},
     "id": {"q": "id:copy-1000"},
     "text": {"q": "copy-1000"},

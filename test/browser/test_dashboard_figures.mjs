@@ -105,4 +105,16 @@ test("every page says how to do the same by other means, and can be acted on by 
   await done(page)
 })
 
+test("no page is wider than a narrow screen", async world => {
+  for (const width of [320, 390, 700]) {
+    const page = await open(world, "#/", { viewport: { width, height: 800 } })
+    for (const [to, ready] of [["", ".tiles b"], ["runs", "#rows a"], ["runs/order-1", ".l-here"], ["workflows", "td"], ["workflows/order", ".source"], ["tasks", "td"], ["schedules", "td"], ["schedules/nightly", ".ticks-list"], ["events", "td"], ["members", "td"], ["tokens", "td"], ["settings", "h1"]]) {
+      await page.goto(`${world.server.url}/#/${to}`)
+      await page.locator(ready).first().waitFor()
+      assert.deepEqual([to, await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)], [to, 0])
+    }
+    await done(page)
+  }
+})
+
 await begin()

@@ -93,7 +93,7 @@ export class History {
     const begin = Date.parse(run.created_at ?? this.entries[0]?.at ?? ""), all = this.found()
     const box = document.getElementById("log")
     const [first, last] = this.isPrinting ? [0, Math.min(all.length, PRINTED_MAX)] : rowsInSight(-(box?.scrollTop ?? 0), box?.clientHeight || 600, ROW, all.length)
-    const tools: Piece = html`<span class="row tools"><span class="soft small">${this.wanted ? `${count(all.length)} of ` : ""}${count(this.entries.length)} entries${this.loading ? ", more are coming" : ""}</span>
+    const tools: Piece = html`<span class="row tools"><span class="soft small">${this.wanted ? `${count(all.length)} of ` : ""}${count(this.entries.length)} ${this.entries.length === 1 && !this.wanted ? "entry" : "entries"}${this.loading ? ", more are coming" : ""}</span>
       <input type="search" class="small-input" aria-label="Search the history" placeholder="Search the history" autocomplete="off" .value=${this.wanted} @input=${(event: Event) => {
         this.wanted = (event.target as HTMLInputElement).value
         draw()

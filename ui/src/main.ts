@@ -138,6 +138,7 @@ function open(): void {
   document.title = `${current.title} · abide`
   scrollTo(0, 0)
   drawSoon()
+  queueMicrotask(() => document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" })) // on a narrow screen
   void refresh().then(() => {
     if (!isFirst && !isAsking()) document.getElementById("main")?.focus({ preventScroll: true })
   })

@@ -6,7 +6,8 @@
 import { get, query } from "./api"
 import type { Page, RunItem } from "./types"
 
-const PAGE = 100, ROWS_MAX = 50_000
+const PAGE = 100
+export const ROWS_MAX = 50_000 // kept by the page
 
 interface Loaded { cursor: string | null; items: RunItem[]; next: string | null }
 interface Answer extends Page<RunItem> { where?: { looked_at: number; errors: number; first_error: string | null } }
@@ -68,7 +69,7 @@ export class RunList {
   // Whether there is something new to draw.
   async more(): Promise<boolean> {
     const last = this.pages.at(-1)
-    if (this.isLoading || !last?.next || this.rows().length > ROWS_MAX) return false
+    if (this.isLoading || !last?.next || this.rows().length >= ROWS_MAX) return false
     this.isLoading = true
     try {
       const page = await this.page(last.next)

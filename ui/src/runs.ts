@@ -12,7 +12,7 @@ import { cli, count, curl, errorText, span, waitText } from "./format"
 import { askMany, verbs } from "./many"
 import { acting, css, empty, state, when, type Piece } from "./parts"
 import { go, href, keep, type Place } from "./route"
-import { RunList } from "./runlist"
+import { ROWS_MAX, RunList } from "./runlist"
 import { removeView, savedViews, saveView } from "./saved"
 import { isOver, STATES, type RunItem, type Stats } from "./types"
 import { ROWS_AROUND, rowsInSight } from "./virtual"
@@ -24,7 +24,7 @@ const EXAMPLES: [string, string][] = [["status:failed,paused", "in one of these 
 
 const waitsOf = (run: RunItem): string => {
   if (run.pause_reason) return errorText(run.pause_reason)
-  if (run.waits.length === 0) return run.status === "pending" ? "its start" : run.waits_for_code ? "a node with its code" : ""
+  if (run.waits.length === 0) return run.status === "pending" ? "its start" : run.waits_for_code ? run.kind === "code" ? "a worker with its version" : "a node with its code" : ""
   return run.waits.slice(0, 2).map(waitText).join(", ") + (run.waits.length > 2 ? ` and ${run.waits.length - 2} more` : "")
 }
 
@@ -164,7 +164,7 @@ export function runsView(place: Place): View {
       <div id="rows" role="rowgroup" ${css({ height: `${all.length * height}px`, "padding-top": `${first * height}px` })}>
         ${repeat(all.slice(first, last), run => run.id, (run, at) => row(run, first + at))}
       </div></div>
-      <p class="soft small">${isMore ? `${count(all.length)} loaded; more come as you scroll.` : `${count(all.length)} ${all.length === 1 ? "run" : "runs"}.`}${list.note ? html` <span class="failed">${list.note}</span>` : nothing}</p>`
+      <p class="soft small">${isMore ? all.length >= ROWS_MAX ? `The newest ${count(all.length)} are shown; search for less to see others.` : `${count(all.length)} loaded; more come as you scroll.` : `${count(all.length)} ${all.length === 1 ? "run" : "runs"}.`}${list.note ? html` <span class="failed">${list.note}</span>` : nothing}</p>`
   }
 
   const bar = (): Piece => chosen.size === 0 ? nothing : acting(html`<div class="bar" role="region" aria-label="Selected runs"><b>${isAllFound ? "All that the search finds" : `${count(chosen.size)} selected`}</b>
