@@ -2,19 +2,9 @@
 import assert from "node:assert/strict"
 import { assert_accessible, test, wait } from "./harness.mjs"
 import { begin, button, confirm, done, open } from "./steps.mjs"
+import { CHARGE, CODE, commit, RESERVE, turn, WAITS } from "./turns.mjs"
 
-// One turn of a run of `checkout`, as a worker takes it; `next` says how it goes on.
-const CODE = [{ name: "checkout", version: "2" }]
-async function turn(server, outcome, entries, more = {}) {
-  const { turns: [it] } = await server.post("/v1/turns/claim", { worker: "host-7", workflows: CODE, max: 1, wait: "30s", lease: "30s" })
-  const { turns: [verdict] } = await server.post("/v1/turns/commit", { turns: [{ turn: it.turn, outcome, entries, ...more }] })
-  assert.equal(verdict.status, "accepted", JSON.stringify(verdict))
-  return it
-}
 const isStep = entry => entry.kind === "step"
-const CHARGE = { kind: "step", op: 1, name: "charge", result: { receipt: "r-5" } }
-const RESERVE = [{ kind: "attempt", op: 2, name: "reserve", error: { type: "Timeout", message: "the warehouse did not answer" }, attempt: 1 }, { kind: "step", op: 2, name: "reserve", result: { shelf: 17 }, attempt: 2 }]
-const WAITS = { waits: [{ op: 3, on: "signal", name: "approval", until: "2036-01-01T00:00:00Z" }] }
 
 test("a run that no worker serves says so, and goes on when one comes", async world => {
   const { server } = world
@@ -24,7 +14,7 @@ test("a run that no worker serves says so, and goes on when one comes", async wo
   const page = await open(world, "#/runs/code-1")
   await page.getByText("No worker asks for version 2 of checkout.").waitFor()
   await assert_accessible(page, "unserved code run")
-  await turn(server, "suspended", [CHARGE, ...RESERVE], WAITS)
+  await turn(server, "suspended", [CHARGE, ...RESERVE, { kind: "state", name: "customer", value: "Ada" }], WAITS)
   await page.locator(".wait-name", { hasText: "approval" }).waitFor()
   await page.getByText("No worker asks for version").waitFor({ state: "detached" })
   await done(page)
@@ -39,6 +29,9 @@ test("steps with their attempts and what it waits for are in the timeline, and t
   assert.match(await bar("reserve").innerText(), /attempt 2/)
   assert.deepEqual(await bar("reserve").locator(".tl-part").evaluateAll(all => all.map(each => each.classList.contains("bad"))), [true, false])
   assert.equal(await page.getByRole("region", { name: "Source" }).count(), 0)
+  await page.getByRole("region", { name: "State" }).getByText('"Ada"').waitFor()
+  const { items } = await server.get(`/v1/runs?q=${encodeURIComponent('state.customer="Ada" -state.customer="Bo" workflow:checkout')}`)
+  assert.deepEqual(items.map(each => each.id), ["code-1"])
   await page.getByText("function of a worker").first().waitFor()
   await assert_accessible(page, "code run")
   for (const to of ["#/workflows", "#/workflows/checkout"]) {
@@ -55,7 +48,7 @@ test("it is answered, rewound, forked and retried in place", async world => {
   await button(page, "Send approval").click()
   const answered = await turn(server, "running", [])
   assert.deepEqual(answered.journal.at(-1).data, { ok: true })
-  await server.post("/v1/turns/commit", { turns: [{ turn: answered.turn, outcome: "failed", entries: [], error: { type: "CardDeclined", message: "<b>no</b>" } }] })
+  await commit(server, answered, "failed", [], { error: { type: "CardDeclined", message: "<b>no</b>" } })
   await page.getByText("CardDeclined: <b>no</b>").first().waitFor()
   await button(page, "Fork from reserve").click()
   await page.getByLabel("Id of the new run").fill("code-2")

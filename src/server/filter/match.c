@@ -237,7 +237,7 @@ static Status error_fits(FilterLook *look, const FilterTerm *term, const RunRow 
 static Status state_fits(FilterLook *look, const FilterTerm *term, const RunRow *run,
                          bool *ret_is_match, Diag *diag) {
     *ret_is_match = false;
-    if (run->kind != RUN_FLOW) return OK;
+    if (run->kind == RUN_NATIVE) return OK;
     look->read_count++;
     const StateRef which = {run_of_key(run->key), term->key};
     Str value;
