@@ -25,6 +25,7 @@ test("steps with their attempts and what it waits for are in the timeline, and t
   const page = await open(world, "#/runs/code-1")
   const bar = name => page.locator(".tl-row", { hasText: name })
   await bar("approval").waitFor()
+  await bar("charge").waitFor()
   assert.equal(await bar("charge").locator(".tl-part").count(), 1)
   assert.match(await bar("reserve").innerText(), /attempt 2/)
   assert.deepEqual(await bar("reserve").locator(".tl-part").evaluateAll(all => all.map(each => each.classList.contains("bad"))), [true, false])

@@ -196,7 +196,7 @@ export class Timeline {
 
   private name({ bar, depth, isOpen }: Row): TemplateResult {
     return html`<span class="tl-name" ${css({ "padding-left": `${depth * 1.1}rem` })}>${bar.child ? html`<button class="fold" aria-expanded=${isOpen ? "true" : "false"} aria-label="What ${bar.name} did" @click=${() => this.toggle(bar.child, isOpen)}>${isOpen ? "▾" : "▸"}</button>` : nothing}<span class="tl-kind">${bar.kind}</span>
-      ${bar.child ? html`<a href=${href("runs", bar.child)}>${bar.name}</a>` : bar.kind === "timer" ? "" : bar.name}${bar.attempt > 1 ? html` <span class="soft">attempt ${bar.attempt}</span>` : nothing}</span>`
+      ${bar.child ? html`<a href=${href("runs", bar.child)}>${bar.name}</a>` : bar.kind === "timer" ? "" : bar.name}</span>`
   }
 
   view(run: Run, entries: Entry[], tasks: Task[], retry: (bar: Bar) => Piece): TemplateResult {
@@ -216,7 +216,7 @@ export class Timeline {
           <div class="tl-track">${folds}
             <i class="tl-bar tl-${bar.kind} ${bar.to === null ? "open" : ""} ${bar.outcome === "ok" ? "" : "bad"}" ${css(this.box(scale.at(bar.from), scale.at(bar.to ?? end)))}></i>
             ${bar.parts.map(part => html`<i class="tl-part ${part.isBad ? "bad" : ""}" ${css(this.box(scale.at(part.from), scale.at(part.to ?? end)))}></i>`)}</div>
-          <span class="tl-time">${bar.outcome === "ok" ? nothing : html`<span class="state failed">${bar.outcome}</span> `}${span((bar.to ?? end) - bar.from)}${bar.to === null ? "…" : ""}${row.depth === 0 ? retry(bar) : nothing}</span>
+          <span class="tl-time">${bar.attempt > 1 ? `attempt ${bar.attempt} · ` : ""}${bar.outcome === "ok" ? nothing : html`<span class="state failed">${bar.outcome}</span> `}${span((bar.to ?? end) - bar.from)}${bar.to === null ? "…" : ""}${row.depth === 0 ? retry(bar) : nothing}</span>
         </li>`
       })}</ol>
       ${all.length > rows.length ? html`<p class="soft small">The last ${rows.length} of ${all.length} are shown; the history has all.</p>` : nothing}</div>`
