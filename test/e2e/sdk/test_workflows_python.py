@@ -393,6 +393,41 @@ class Replays(WorkflowTest):
         self.assertIn('entry 1 of the journal is emit "a-topic", but the code does not ask for it',
                       self.pause_by(before, missing)["message"])
 
+    def test_a_command_in_front_of_a_recorded_step_pauses_it(self):
+        async def before(ctx, input):
+            await ctx.step("charge", self.effect, "charge")
+            return await ctx.signal("go")
+
+        async def after(ctx, input):
+            await ctx.emit("a-topic")
+            await ctx.step("charge", self.effect, "charge")
+            return await ctx.signal("go")
+        reason = self.pause_by(before, after)
+        self.assertEqual((reason["expected"], reason["found"]), ('step "charge"', 'asks for emit "a-topic"'))
+
+    def test_what_it_says_between_things_that_came_together_is_kept(self):
+        async def order(ctx, input):
+            one, other = ctx.child(child_definition, 1), ctx.child(child_definition, 2)
+            await ctx.signal("go")
+            for child in (one, other):
+                ctx.log.info("%d came", await child)
+                ctx.state.set("came", await child)
+            await ctx.signal("end")
+
+        async def child(ctx, input):
+            return input
+        child_definition = workflow(self.name("-child"))(child)
+        definition = workflow(self.name())(order)
+        self.work(definition, child_definition)
+        run = self.start(definition)
+        wait_until(lambda: len([each for each in self.client.list(parent=run.id, status="completed")]) == 2)
+        run.signal("go")
+        self.until_waits(run, "signal")
+        run.signal("end")
+        self.assertEqual(run.wait(timeout=60).status, "completed")
+        self.assertEqual([entry["data"] for entry in self.client.log(run.id) if entry["kind"] == "line"],
+                         ["1 came", "2 came"])
+
     def test_a_plain_function_is_stopped_by_a_mismatch_too(self):
         def before(ctx, input):
             ctx.emit("a-topic")

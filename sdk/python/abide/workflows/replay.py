@@ -7,7 +7,10 @@ awaited has ended). The function is executed from its beginning; docs/protocol.m
        kind, name and operation alike. Behind the last one of the journal they are new.
   [R2] Completions settle operations in their order, one at a time, each when the function can go
        on no more. Before one is settled, every command before it in the journal must be given.
-  [R3] Whatever does not fit stops the function for good: no code of it runs after a mismatch.
+  [R3] Completions that came together are settled before what the function did between them stands
+       in the journal. Otherwise no completion stands between the place where the function is and
+       the command that it gives: none before the first one, and no step behind a wait.
+  [R4] Whatever does not fit stops the function for good: no code of it runs after a mismatch.
 """
 from __future__ import annotations
 
@@ -80,18 +83,20 @@ def _named(kind: str, name: str) -> str:
 class Replay:
     """Of one run: operations by number, new entries, and how far the journal was walked."""
 
-    __slots__ = ("journal", "place", "commands", "walked", "open", "count", "entries", "halt",
-                 "is_cancelled")
+    __slots__ = ("journal", "place", "commands", "walked", "news", "last", "open", "count",
+                 "entries", "halt", "is_cancelled")
 
     def __init__(self) -> None:
         self.journal: List[Entry] = []
         self.place = 0  # what was walked of it
         self.commands = 0  # before it, all commands were given [R1]
         self.walked = 0  # entries that were walked and forgotten
+        self.news = 0  # from this place on, the journal has what nobody has seen
+        self.last: Optional[str] = None  # kind of what was settled last
         self.open: Dict[int, Durable[Any]] = {}
         self.count = 0
         self.entries: List[str] = []  # new ones, as JSON text
-        self.halt: Optional[BaseException] = None  # [R3]: a Mismatch, or a Stop
+        self.halt: Optional[BaseException] = None  # [R4]: a Mismatch, or a Stop
         self.is_cancelled = False
 
     # ---- what the function asks for ----
@@ -110,6 +115,8 @@ class Replay:
         if self.halt is not None:
             raise Stop()
         entry = self._next_command()
+        if self.place < self.commands:
+            self._must_be_near(kind, name)
         if entry is None:
             self.entries.append(text)
             return None
@@ -117,6 +124,13 @@ class Replay:
             self._mismatch(self.commands, entry, "asks for " + _named(kind, name), code_place())
         self.commands += 1
         return entry
+
+    def _must_be_near(self, kind: str, name: str) -> None:  # [R3]
+        for index in range(self.place, self.commands):
+            entry = self.journal[index]
+            if entry["kind"] not in _COMMANDS and (
+                    self.last is None or self.last == "wait" and entry["kind"] != "wait"):
+                self._mismatch(index, entry, "asks for " + _named(kind, name), code_place())
 
     def mark(self, name: str, value: Any, number: int = 0) -> Any:
         """The value as it was the first time."""
@@ -143,7 +157,7 @@ class Replay:
 
     @property
     def is_replaying(self) -> bool:
-        return self.place < len(self.journal)
+        return self.place < self.news
 
     @property
     def has_commands(self) -> bool:
@@ -161,7 +175,10 @@ class Replay:
     # ---- what has ended ----
 
     def extend(self, journal: List[Entry]) -> None:
+        """With what came since, or, at the beginning, with all that there is."""
+        is_all = self.walked == 0 and self.count == 0
         self.journal.extend(journal)
+        self.news = len(self.journal) if is_all else 0
 
     def settle_next(self) -> bool:
         """Settles what the journal ends next; False when it has nothing more. [R2]"""
@@ -169,17 +186,19 @@ class Replay:
             entry = self.journal[self.place]
             if entry["outcome"] == "cancelled":
                 self.place += 1
+                self.last = "cancelled"
                 self.cancel()
                 return True
             if entry["kind"] not in _COMMANDS:
                 self._complete(entry)
                 self.place += 1
+                self.last = entry["kind"]
                 return True
             if self.commands <= self.place:
                 self._mismatch(self.place, entry, "does not ask for it", None)
             self.place += 1
         self.walked += len(self.journal)
-        self.journal, self.place, self.commands = [], 0, 0
+        self.journal, self.place, self.commands, self.news = [], 0, 0, 0
         return False
 
     def cancel(self) -> None:
