@@ -10,7 +10,9 @@
 //   [N1] One commit at a time; what comes meanwhile is for the next one.
 //   [N2] No step begins before all entries before it are durable. A step's result, what the function
 //        does with it, and how the turn ends may share a commit.
-//   [N3] While a step runs, the turn is held: what the run waits for besides is delivered afterwards.
+//   [N3] While a step runs, the turn is held, and the server is asked for what the run waits for besides:
+//        with each commit, when a timer is due, when it says that there is news, and now and then. Until
+//        it has answered nothing else is settled: what it has stands before that in the journal.
 //   [N4] A function that goes on while its run is not held waits for something that its context does
 //        not know. Nothing of that is kept: the run is dropped, and replayed when it is its turn.
 import { NondeterminismError, TaskCancelled } from "./errors.js"
@@ -20,6 +22,7 @@ import { Replay } from "./replay.js"
 import { inside, isFirst, real, warnOfForeignAwait } from "./slips.js"
 import { Attempt, backoff } from "./steps.js"
 
+const ALARM_MAX_MS = 1 << 30 // longer timers fire at once
 const textOf = JSON.stringify
 
 export class Run {
@@ -30,6 +33,9 @@ export class Run {
   nextTurn = undefined // it came before the answer to the last commit
   #isCancelWanted = false
   #isOutside = false // the function waits for something that is not its context's
+  #isAsking = false // [N3]
+  #isNews = false // there may be something to ask for
+  #alarm // timer
   #attempts = new Set()
   #arrivals = [] // attempts that have ended
 
@@ -100,6 +106,7 @@ export class Run {
     if (replay.ending !== undefined) return this.#end()
     if (replay.hasMore) return this.#walk()
     if (this.#isCancelWanted && !replay.isTold) this.#tellCancelled()
+    else if (this.#isAsking) return
     else if (this.#arrivals.length > 0) this.#arrive(this.#arrivals.shift())
     else return this.#proceed()
     whenStill(this)
@@ -108,6 +115,7 @@ export class Run {
   #walk() {
     const { replay } = this
     if (!replay.advance()) return this.#waitOutside()
+    if (replay.isTold) this.#abandonSteps("cancelled")
     whenStill(this)
   }
 
@@ -118,10 +126,13 @@ export class Run {
     const { isAstray } = replay
     if (isAstray) warnOfForeignAwait(this)
     if (replay.entries.length > 0 && (hasSteps || this.#attempts.size > 0 || isAstray))
-      return this.#commit("running") // [N2]
+      return this.#goOn() // [N2]
     if (hasSteps && this.worker.isStopping) return this.worker.changed()
-    if (hasSteps) return this.#beginSteps()
-    if (this.#attempts.size > 0) return // [N3]
+    if (hasSteps) {
+      this.#beginSteps()
+      return whenStill(this) // for what these wait beside
+    }
+    if (this.#attempts.size > 0) return this.#isNews ? this.#goOn() : this.#setAlarm()
     if (isAstray) return this.#waitOutside()
     this.#suspend()
   }
@@ -186,6 +197,7 @@ export class Run {
   #abandonSteps(why) {
     for (const attempt of this.#attempts) attempt.abandon(new TaskCancelled(why))
     this.#attempts.clear()
+    clearTimeout(this.#alarm)
     this.#arrivals.length = 0
   }
 
@@ -214,9 +226,42 @@ export class Run {
   }
 
   #suspend() {
+    this.#commit("suspended", `,"keep":${!this.worker.isStopping},"deliver":"each","waits":${textOf(this.#waits())}`)
+  }
+
+  #waits() {
     const waits = []
     for (const { number, wait } of this.replay.open.values()) if (wait !== undefined) waits.push({ op: number, ...wait })
-    this.#commit("suspended", `,"keep":${!this.worker.isStopping},"deliver":"each","waits":${textOf(waits)}`)
+    return waits
+  }
+
+  // ---- what comes while steps run [N3] ----
+
+  /** There may be something that it waits for. */
+  news() {
+    this.#isNews = true
+    if (this.#attempts.size > 0) whenStill(this)
+  }
+
+  // The backoff of a step is not asked for: #tryAgain() sees to it.
+  #waitsBeside() {
+    return this.#waits().filter(({ on }) => on !== "retry")
+  }
+
+  // The entries are durable, and what is there of what it waits for is in the answer.
+  #goOn() {
+    const waits = this.#waitsBeside()
+    this.#isNews = false
+    this.#isAsking = waits.length > 0
+    if (this.replay.entries.length === 0 && !this.#isAsking) return
+    this.#commit("running", this.#isAsking ? `,"deliver":"each","waits":${textOf(waits)}` : "")
+  }
+
+  #setAlarm() {
+    clearTimeout(this.#alarm)
+    const due = Math.min(...this.#waitsBeside().map(({ until }) => until === undefined ? Infinity : Date.parse(until)))
+    if (due === Infinity) return
+    this.#alarm = setTimeout(() => this.news(), Math.min(ALARM_MAX_MS, Math.max(1, due - this.now() + 1)))
   }
 
   #end() {
@@ -229,7 +274,7 @@ export class Run {
   }
 
   #told(outcome, verdict) {
-    this.isCommitting = false
+    this.isCommitting = this.#isAsking = false
     if (this.isHeld) this.#follow(outcome, verdict)
     const { nextTurn } = this
     if (nextTurn === undefined) return
@@ -244,6 +289,7 @@ export class Run {
     if (outcome === "running") {
       if (!verdict.is_held) return this.drop("fenced")
       if (verdict.cancelled) this.#isCancelWanted = true
+      if (verdict.journal?.length > 0) this.replay.append(verdict.journal)
       if (!this.isReady) this.look()
     } else this.#leave(outcome)
   }

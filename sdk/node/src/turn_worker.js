@@ -184,7 +184,7 @@ export class TurnWorker {
     const { poll } = this.host
     const max = Math.min(this.#max, this.runConcurrency - this.#held)
     const wait = this.isKnown && this.link.isUp ? poll : 0
-    const { turns } = await this.transport.call("POST", "/v1/turns/claim", {
+    const { turns, news = [] } = await this.transport.call("POST", "/v1/turns/claim", {
       text: `{${this.served},"max":${max},"wait":"${inMilliseconds(wait)}"}`, wait, retryFor: 0, signal: this.#quit.signal,
     })
     this.link.up()
@@ -195,6 +195,9 @@ export class TurnWorker {
       this.changed()
     }
     for (const turn of turns) this.take(turn)
+    if (news.length === 0) return
+    const tokens = new Set(news)
+    for (const run of this.#runsHeld()) if (tokens.has(run.token)) run.news()
   }
 
   take(turn) {
@@ -248,6 +251,7 @@ export class TurnWorker {
         if (run.token !== tokens[index] || !run.isHeld || run.isCommitting) return
         if (status === "cancelled") run.cancel()
         else if (status === "fenced") run.drop("fenced")
+        else run.news() // of events nobody tells
       })
     } catch (error) {
       for (const run of due) run.renewedAt = before

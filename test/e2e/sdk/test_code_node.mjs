@@ -402,3 +402,26 @@ test("what cannot be right is refused by name", async t => {
   assert.match(workflow("x", () => 1).version, /^[0-9a-f]{12}$/)
   assert.notEqual(workflow("x", () => 1).version, workflow("x", () => 2).version)
 })
+
+test("a race with a step that takes long is won by a timer, a signal or a task meanwhile", async t => {
+  const steps = []
+  const { definition, worker } = having(t, async ctx => {
+    const long = name => ctx.step(name, ({ signal }) => new Promise(resolve => {
+      steps.push(name)
+      signal.addEventListener("abort", () => resolve(steps.push(signal.reason.reason)))
+    }))
+    const first = await ctx.race([long("one"), ctx.sleep("20ms").then(() => "timer")])
+    const second = await ctx.race([long("two"), ctx.signal("go")])
+    const third = await ctx.race([long("three"), ctx.task("quick")])
+    return [first, second, third]
+  }, { heartbeat: "1h" })
+  worker.task("quick", () => "task")
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  const run = await client.start(definition)
+  await waitUntil(() => steps.includes("two"))
+  await run.signal("go", "signal")
+  assert.deepEqual(await run.result(), ["timer", "signal", "task"])
+  assert.deepEqual(steps.slice(0, 3), ["one", "two", "three"])
+  assert.equal(worker.stats().workflows.suspended, 0)
+})
