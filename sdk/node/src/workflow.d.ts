@@ -21,7 +21,7 @@ export interface Definition<Input = any, Result = any> {
 }
 
 /** Declares a durable workflow. */
-export function workflow<Input = void, Result = unknown>(
+export function workflow<Input = any, Result = unknown>(
   about: string | WorkflowOptions, body: WorkflowFunction<Input, Result>): Definition<Input, Result>
 
 /** Input may be left out where the function does without. */
