@@ -103,6 +103,28 @@ static Status look_at_runs(AttentionGroups *groups, int64_t state, const char *k
     return OK;
 }
 
+// Runs whose version nobody has, for longer than it takes to deploy one.
+static Status look_at_reserved(AttentionGroups *groups, Diag *diag) {
+    Store *store = engine_store(groups->server->engine);
+    const RunFilter filter = {.states = 1u << RUN_RUNNING, .limit = ATTENTION_RUNS};
+    RunPage page;
+    TRY(store_list_runs(store, groups->arena, &filter, &page, diag));
+    for (size_t i = 0; i < page.count; i++) {
+        const RunRow *run = &page.rows[i];
+        bool is_new = groups->now_ms - run->updated_at_ms < UNSERVED_MS;
+        if (!run_is_reserved(run) || is_new) continue;
+        AttentionGroup wanted = {.kind = "unserved_runs", .workflow = run->workflow};
+        DefinitionRow definition;
+        Status status =
+            store_definition_by_key(store, groups->arena, run->definition, &definition, diag);
+        if (status == OK) wanted.name = definition.version;
+        else if (status != ERR_NOT_FOUND) return status; // one in C has none
+        attention_add(groups, &wanted, run->id, run->updated_at_ms);
+    }
+    mark_more(groups, "unserved_runs", page.next != 0);
+    return OK;
+}
+
 static void look_at_unserved(AttentionGroups *groups) {
     Unserved *found;
     size_t count = workers_get_unserved(&groups->server->workers, groups->arena, &found);
@@ -208,6 +230,7 @@ static Status look(AttentionGroups *groups, Diag *diag) {
     TRY(look_at_nodes(groups, diag));
     TRY(look_at_runs(groups, RUN_PAUSED, "paused_runs", &groups->paused_seen, diag));
     TRY(look_at_runs(groups, RUN_FAILED, "failed_runs", &groups->failed_seen, diag));
+    TRY(look_at_reserved(groups, diag));
     look_at_unserved(groups);
     TRY(look_at_retries(groups, diag));
     TRY(look_at_topics(groups, diag));

@@ -15,6 +15,7 @@ static const KindText kind_texts[] = {
     {"dead_nodes", "the other nodes have taken its runs; look at why the process ended"},
     {"paused_runs", "look at the reason, remove it, then resume them"},
     {"failed_runs", "look at one of them, correct the cause, then retry them"},
+    {"unserved_runs", "start a process that has this version of the workflow"},
     {"unserved_tasks", "start a worker that asks for this name in this queue"},
     {"failing_retries", "look at the error; the next attempt comes by itself, or now with retry"},
     {"full_topics", "events are refused: start runs that take them, raise its cap, or remove some"},
@@ -51,6 +52,10 @@ static Str title_of(Arena *arena, const AttentionGroup *group) {
     if (is_kind(group, "unserved_tasks"))
         return arena_printf(arena, "nobody asks for %.*s in queue %.*s", STR_ARG(group->name),
                             STR_ARG(group->queue));
+    if (is_kind(group, "unserved_runs"))
+        return arena_printf(arena, "%lld run%s of %.*s wait%s for a process that has %s%.*s", count,
+                            s, STR_ARG(group->workflow), count == 1 ? "s" : "",
+                            str_is_null(group->name) ? "it" : "version ", STR_ARG(group->name));
     if (is_kind(group, "failing_retries"))
         return arena_printf(arena, "%lld task%s %.*s failing again and again: %.*s", count, s,
                             STR_ARG(group->name), STR_ARG(error));

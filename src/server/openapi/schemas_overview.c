@@ -14,8 +14,8 @@ const Field schema_attention[] = {
     {0}};
 const Field schema_attention_group[] = {
     {"kind", "string", true,
-     "dead_nodes, paused_runs, failed_runs, unserved_tasks, failing_retries, full_topics, "
-     "late_schedules or dead_letters"},
+     "dead_nodes, paused_runs, failed_runs, unserved_runs, unserved_tasks, failing_retries, "
+     "full_topics, late_schedules or dead_letters"},
     {"title", "string", true, "For people."},
     {"count", "integer", true, ""},
     {"is_exact", "boolean", true, "False: there may be more than were looked at."},

@@ -519,6 +519,15 @@ class VirtualTime(unittest.TestCase):
         self.start("work")
         self.assertTrue(self.advance(by="1h")["is_settled"])
 
+    def test_a_version_that_nobody_has_needs_a_person(self):
+        self.server.post("/v1/turns/register", {"workflows": [{"name": "order", "version": "7"}]})
+        run = self.start("order")
+        self.assertTrue(self.advance(by="1h")["is_settled"])
+        group, = self.server.get("/v1/attention").json["groups"]
+        self.assertEqual((group["kind"], group["workflow"], group["name"], group["examples"]),
+                         ("unserved_runs", "order", "7", [run]))
+        self.assertEqual(group["title"], "1 run of order waits for a process that has version 7")
+
     def test_what_is_wrong_is_refused(self):
         for wrong in ({}, {"by": "1h", "to": self.now()}, {"to": "2001-01-01T00:00:00Z"}, {"bye": "1h"}):
             self.assertEqual(self.server.post("/v1/time/advance", wrong).status, 400, wrong)
