@@ -20,6 +20,20 @@ test("a run that no worker serves says so, and goes on when one comes", async wo
   await done(page)
 })
 
+test("a start form begins with what the registered input asks for", async world => {
+  const { server } = world
+  const input = { type: "object", required: ["card"], properties: { card: { type: "string" }, count: { type: "integer" } } }
+  await server.post("/v1/turns/register", { workflows: [{ name: "shaped", version: "1", input }] })
+  const page = await open(world, "#/workflows/shaped")
+  await button(page, "Start…").click()
+  const field = page.locator("dialog").getByLabel("Input (JSON)")
+  await field.waitFor()
+  assert.deepEqual(JSON.parse(await field.inputValue()), { card: "", count: 0 })
+  await page.locator("dialog").getByText(/It must fit .*"required":\["card"\]/).waitFor()
+  await page.keyboard.press("Escape")
+  await done(page)
+})
+
 test("steps with their attempts and what it waits for are in the timeline, and there is no source", async world => {
   const { server } = world
   const page = await open(world, "#/runs/code-1")

@@ -1,10 +1,10 @@
 // Starting a run: its input, those of earlier runs to begin with, and its options.
 
-import { call, get, query, runPath } from "./api"
+import { call, get, query, runPath, seg } from "./api"
 import { ask, type Field } from "./dialog"
 import { cli, curl, parsed, pretty, sdk, short } from "./format"
 import { go, href } from "./route"
-import type { Entry, Page, Run, RunItem } from "./types"
+import type { Entry, Json, Page, Run, RunItem, Workflow } from "./types"
 
 const EARLIER = 5
 const lastInputs = new Map<string, string>() // by workflow, of this tab
@@ -34,12 +34,28 @@ async function earlierInputs(workflow: string): Promise<string[]> {
   return [...new Set([...(lastInputs.has(workflow) ? [lastInputs.get(workflow) ?? ""] : []), ...inputs])]
 }
 
+// An input to begin with, by the schema that the workflow has for it: what it must have, and what it may.
+function skeleton(schema: Json | undefined): Json {
+  if (schema === null || typeof schema !== "object" || Array.isArray(schema)) return null
+  if (schema["default"] !== undefined) return schema["default"]
+  if (Array.isArray(schema["enum"])) return schema["enum"][0] ?? null
+  const { properties } = schema
+  if (properties !== null && typeof properties === "object" && !Array.isArray(properties)) return Object.fromEntries(Object.entries(properties).map(([key, each]) => [key, skeleton(each)]))
+  const empties: Record<string, Json> = { string: "", number: 0, integer: 0, boolean: false, array: [], object: {} }
+  return empties[String(schema["type"])] ?? null
+}
+async function schemaOf(workflow: string): Promise<Json | undefined> {
+  const { config } = await get<Workflow>(`/v1/workflows/${seg(workflow)}`)
+  return config !== null && typeof config === "object" && !Array.isArray(config) ? config["input"] : undefined
+}
+
 export async function startRun(name: string): Promise<void> {
-  const earlier = await earlierInputs(name).catch(() => []), first = lastInputs.get(name) ?? "{}"
+  const [earlier, schema] = await Promise.all([earlierInputs(name).catch(() => []), schemaOf(name).catch(() => undefined)])
+  const first = lastInputs.get(name) ?? (schema === undefined ? "{}" : pretty(skeleton(schema) ?? {}))
   ask({
     title: `Start ${name}`, button: "Start",
     fields: [...(earlier.length ? [{ name: "earlier", label: "Begin with", kind: "choice" as const, fill: "input", choices: [[first, "a new input"] as [string, string], ...earlier.map((each): [string, string] => [each, `earlier: ${short(each.replaceAll(/\s+/g, " "), 60)}`])] }] : []),
-      { name: "input", label: "Input (JSON)", kind: "json", value: first }, ...OPTIONS],
+      { name: "input", label: "Input (JSON)", kind: "json", value: first, ...(schema === undefined ? {} : { hint: `It must fit ${short(schema, 400)}` }) }, ...OPTIONS],
     commands: values => [cli("wf", "start", name, ...wordsOf(values)), curl("POST", "/v1/runs", bodyOf(name, values)), sdk("start", name, parsed(values["input"]), optionsOf(values))],
     action: async values => {
       const run = await call<Run>("POST", "/v1/runs", bodyOf(name, values))
