@@ -80,7 +80,8 @@ Str mask_missing(const Mask *mask, const Mask *other) {
     return STR_NULL;
 }
 
-Str mask_json_text(Arena *arena, Str path) {
+// "[secret PATH]", as JSON.
+static Str mask_text(Arena *arena, Str path) {
     Buf text;
     JsonWriter json;
     buf_init(&text, MASK_PATH_SIZE_MAX * 6 + 32);
@@ -120,7 +121,7 @@ static Status pass_value(Walk *walk, const JsonEvent *first) {
 
 static Status hide_value(Walk *walk, const JsonEvent *event, Str path) {
     buf_append(&walk->out, walk->json.data + walk->copied, event->at - walk->copied);
-    buf_append_str(&walk->out, mask_json_text(walk->arena, path));
+    buf_append_str(&walk->out, mask_text(walk->arena, path));
     TRY(pass_value(walk, event));
     walk->copied = (size_t)(walk->reader.at - walk->reader.start);
     return OK;

@@ -40,8 +40,6 @@ static inline MaskState mask_step_bits(const Mask *mask, MaskState state, uint64
 }
 // The path that ends here; null: none does.
 Str mask_path(const Mask *mask, MaskState state);
-// "[secret PATH]", as JSON.
-Str mask_json_text(Arena *arena, Str path);
 // The JSON without what is hidden, itself if that is nothing. A mask that is NULL hides nothing.
 // `name`: what the whole is called; null = nothing.
 Str mask_json(const Mask *mask, Str name, Str json, Arena *arena);

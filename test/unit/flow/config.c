@@ -60,7 +60,7 @@ static void each_fault_is_reported_at_its_place(void **state) {
         {"timout: '2s'", "timout", "`config` has no key \"timout\"", "Did you mean \"timeout\"?"},
         {"'x-y': 1", "'x-y'", "`config` has no key \"x-y\"",
          "The keys are timeout, retry, idleTimeout, keepSnapshots, events, queue, priority, ttl, "
-         "tags, input, output"},
+         "tags, input, output, secret"},
         {"retry: {attemps: 3}", "attemps", "`retry` has no key \"attemps\"",
          "Did you mean \"attempts\"?"},
         {"timeout: -5", "-5", "`timeout` lies between 1ms and 36500d", NULL},
