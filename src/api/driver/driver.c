@@ -12,6 +12,7 @@
 #include "api/driver/driver.h"
 #include "api/driver/pool.h"
 #include "api/driver/semaphore.h"
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
@@ -74,6 +75,7 @@ static void answer_settled(Driver *driver, bool is_ended) {
     LIST_EACH_SAFE (node, after, &settled) {
         SettleCall *call = container_of(node, SettleCall, link);
         call->next_ms = next_ms;
+        ASSERT(call->done != NULL);
         semaphore_post(call->done);
     }
 }
@@ -89,7 +91,8 @@ static void end_thread(Driver *driver, bool is_late) {
     pthread_mutex_unlock(&driver->mailbox.lock);
     Mail mail;
     mailbox_take(&driver->mailbox,
-                 &mail); // the last of it: callers are told that the engine is closed
+                 &mail);            // the last of it: callers are told that the engine is closed
+    ASSERT(mail.committed == NULL); // what was being committed was waited for
     deliver_mail(driver, &mail);
     answer_settled(driver, true);
 }
@@ -118,6 +121,7 @@ static void *committer_main(void *context) {
         diag_clear(&diag);
         Status status = store_commit(driver->store, &commit->batch, &diag);
         pthread_mutex_lock(&driver->mailbox.lock);
+        ASSERT(driver->mailbox.committed == NULL); // [driver-4]
         driver->mailbox.committed = commit;
         driver->mailbox.commit_status = status;
         driver->mailbox.commit_diag = diag;
@@ -130,11 +134,13 @@ static void *committer_main(void *context) {
 // Commits the next batch, if there is one: here, or by handing it over. True when it was here. With
 // answers that were not dealt out yet it is handed over: commits are finished in their order.
 static bool commit_next(Driver *driver, bool has_answers, bool *is_committing) {
+    ASSERT(!*is_committing);
     Commit *commit = coordinator_prepare(driver->coordinator);
     pool_add_all(&driver->pool, &driver->outgoing); // runs beside the commit
     if (commit == NULL) return false;
     if (has_answers || commit->batch.count > COMMIT_INLINE_MAX) {
         pthread_mutex_lock(&driver->mailbox.lock);
+        ASSERT(driver->to_commit == NULL); // one at a time
         driver->to_commit = commit;
         pthread_cond_signal(&driver->commit_wake);
         pthread_mutex_unlock(&driver->mailbox.lock);

@@ -7,6 +7,7 @@
 //
 // Not here: what is done with the mail (driver.c).
 #include "api/driver/mailbox.h"
+#include "base/assert.h"
 #include <errno.h>
 
 void mailbox_init(Mailbox *box) {
@@ -34,7 +35,8 @@ void mailbox_wake(Mailbox *box) {
 
 bool mailbox_put(Mailbox *box, List *list, List *link) {
     pthread_mutex_lock(&box->lock);
-    bool is_alive = box->state != DRIVER_ENDED;
+    ASSERT(box->state <= DRIVER_ENDED);
+    bool is_alive = box->state != DRIVER_ENDED; // [mailbox-1]
     if (is_alive) list_append(list, link);
     mailbox_wake(box);
     pthread_mutex_unlock(&box->lock);
@@ -84,6 +86,7 @@ void mailbox_sleep(Mailbox *box, int64_t until_ms, bool knows_stop) {
     pthread_mutex_lock(&box->lock);
     bool is_stop_new = !knows_stop && box->state == DRIVER_STOPS;
     if (!mailbox_has_mail(box) && !box->is_settle_new && !is_stop_new) {
+        ASSERT(!box->is_asleep); // there is one reader
         box->is_asleep = true;
         struct timespec at = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
         int code = 0;

@@ -5,10 +5,12 @@
 //
 // Not here: what an execution does (engine/), where it goes afterwards (driver.c).
 #include "api/driver/pool.h"
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/thread.h"
 
 Status pool_start(Pool *pool, const PoolPlan *plan, Diag *diag) {
+    ASSERT(plan->thread_count > 0);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     list_init(&pool->queue);
@@ -40,6 +42,7 @@ void pool_add_all(Pool *pool, List *executions) {
 
 Execution *pool_take(Pool *pool, bool is_back) {
     pthread_mutex_lock(&pool->lock);
+    ASSERT(!is_back || pool->busy_count > 0);
     if (is_back) pool->busy_count--;
     while (list_is_empty(&pool->queue) && !pool->is_closed) {
         pool->idle_count++;
@@ -67,6 +70,7 @@ void pool_close(Pool *pool, List *ret_left) {
 bool pool_leave(Pool *pool) {
     pthread_mutex_lock(&pool->lock);
     pool->left_count++;
+    ASSERT(pool->left_count <= pool->thread_count);
     bool is_last = pool->is_left && pool->left_count == pool->thread_count;
     pthread_mutex_unlock(&pool->lock);
     return is_last;

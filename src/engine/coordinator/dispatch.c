@@ -12,6 +12,7 @@
 #include "json/write.h"
 
 Execution *dispatch_begin(Coordinator *c, ResidentRun *run) {
+    ASSERT(run->phase != PHASE_EXECUTING && run->phase != PHASE_COMMITTING); // [coordinator-3]
     Execution *execution = executions_get(&c->executions, EXECUTE_RUN);
     execution->run = run->key;
     execution->epoch = run->claim.epoch;
@@ -83,6 +84,7 @@ static void let_next_suspect_try(Coordinator *c) {
 }
 
 static void execute(Coordinator *c, ResidentRun *run, Runner *runner, FlowModule *module) {
+    ASSERT(run->phase == PHASE_READY && !run->is_stale);
     if (must_wait(c, run)) {
         residents_move(&c->residents, run, PHASE_SUSPECT);
         return;

@@ -36,6 +36,7 @@ static bool is_awaited(const ResidentRun *run, const HandedTask *task) {
 
 // The entry that the completion will write.
 static void set_delivery(Execution *turn, const Result *result) {
+    ASSERT(turn->view.delivery_count == 0 && turn->foreseen_seq == 0);
     LogRow *entry = ARENA_NEW(&turn->arena, LogRow);
     *entry = (LogRow){.run = turn->run,
                       .seq = turn->view.last_seq + 1,

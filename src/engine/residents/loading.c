@@ -7,6 +7,7 @@
 //
 // Not here: how a run executes (coordinator/dispatch.c), what is read (store/reads).
 #include "engine/residents/loading.h"
+#include "base/assert.h"
 #include "base/limits.h"
 #include "store/reads.h"
 
@@ -40,6 +41,7 @@ static bool is_whole(const RunLoad *load) {
 
 // Replaces what is in memory by what the store says.
 static LoadAnswer take(Loading *self, ResidentRun *run, const RunLoadReply *reply, Diag *diag) {
+    ASSERT(run != NULL && run->key == reply->key && run->phase == PHASE_READY);
     if (reply->status == ERR_CORRUPT) {
         *diag = reply->diag;
         return LOAD_BROKEN;
@@ -77,6 +79,7 @@ static void follow_size(Loading *self) {
 static void load(Loading *self, RunKeys keys) {
     Diag diag;
     RunLoads loads = {0};
+    ASSERT(keys.count > 0 && keys.count <= LOAD_RUNS_MAX); // [loading-1]
     Status status = store_load_runs(self->setup->store, &self->scratch, keys, &loads, &diag);
     if (status != OK)
         LOG(self->setup->logger, LOG_ERROR, "loading %zu runs: %s", keys.count, diag.message);

@@ -7,6 +7,7 @@
 //
 // Not here: when runs are executed, committed or dropped (coordinator/runs.c, idle.c).
 #include "engine/residents/resident.h"
+#include "base/assert.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "engine/runners/flow.h"
@@ -104,6 +105,7 @@ static void leave_phase(Residents *residents, ResidentRun *run) {
     heap_remove(&residents->releases, &run->release);
     if (run->phase == PHASE_RELEASING) residents->releasing_size -= run->size;
     list_remove(&run->link);
+    ASSERT(residents->counts[run->phase] > 0); // [resident-2]
     residents->counts[run->phase]--;
 }
 
@@ -116,6 +118,7 @@ void residents_remove(Residents *residents, ResidentRun *run) {
     vec_free(&run->deliveries);
     flow_runner_drop(run->machine);
     disown(&run->tags);
+    ASSERT(residents->total_size >= run->size);
     residents->total_size -= run->size;
     map_remove(&residents->by_key, (uint64_t)run->key);
     disown(&run->id);
@@ -142,6 +145,7 @@ bool residents_take_evicted(Residents *residents, int64_t key) {
 
 void residents_move(Residents *residents, ResidentRun *run, Phase phase) {
     bool was_parked = phase_is_parked(run->phase), is_parked = phase_is_parked(phase);
+    ASSERT(phase < PHASE_COUNT && run->phase < PHASE_COUNT); // [resident-2]
     leave_phase(residents, run);
     run->phase = phase;
     list_append(&residents->phases[phase], &run->link);
@@ -230,6 +234,7 @@ void resident_add_entry(Residents *residents, ResidentRun *run, const LogRow *en
 }
 
 void resident_restart(Residents *residents, ResidentRun *run, Str input) {
+    ASSERT(run->phase == PHASE_COMMITTING);
     clear_checkpoints(residents, run);
     residents->total_size += input.len;
     residents->total_size -= run->input.len;
@@ -249,6 +254,7 @@ static void count_machine(Residents *residents, ResidentRun *run, size_t size) {
 }
 
 void resident_set_machine(Residents *residents, ResidentRun *run, void *machine) {
+    ASSERT(machine == NULL || run->kind == RUN_FLOW);
     flow_runner_drop(run->machine);
     run->machine = machine;
     count_machine(residents, run, flow_runner_machine_size(machine));

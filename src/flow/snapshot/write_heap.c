@@ -8,6 +8,7 @@
 //        which nobody notices because inline caches are not part of a snapshot.
 //   [write-heap-3] Registers of a suspended coroutine are those its instruction keeps alive (LIVE).
 #include "base/array.h"
+#include "base/assert.h"
 #include "flow/snapshot/internal.h"
 
 // --- shapes and properties
@@ -222,6 +223,7 @@ static void write_error(SnapshotWriter *w, const FlowErrorObject *error) {
         return;
     }
     const FlowStorage *frames = flow_as_pointer(error->frames);
+    ASSERT(frames->count % 2 == 1);
     uint32_t pairs = (frames->count - 1) / 2;
     snapshot_put_number(w, 1 + (uint64_t)pairs);
     snapshot_put_value(w, frames->values[0]);

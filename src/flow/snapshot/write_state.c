@@ -7,6 +7,7 @@
 //        written.
 //   [write-state-3] A run that has ended (Workflow.continueAs ends it in mid-air) has only its
 //        result.
+#include "base/assert.h"
 #include "flow/snapshot/internal.h"
 
 void snapshot_write_scalars(SnapshotWriter *w, Buf *out) {
@@ -190,6 +191,7 @@ static void write_frame(SnapshotWriter *w, const FlowFrame *frame, uint32_t belo
     snapshot_put_number(w, is_native ? frame->argument_count : frame->pc);
     snapshot_put_number(w, frame->base);
     uint32_t end = frame->base + frame_size(frame);
+    ASSERT(frame->top >= end && frame->top >= below);                 // [vm-call-2]
     snapshot_put_number(w, frame->top - (end > below ? end : below)); // [write-state-2]
     bool has_place = frame->return_kind == RETURN_STORE || frame->return_kind == RETURN_NOT;
     if (has_place) snapshot_put_number(w, frame->return_to);

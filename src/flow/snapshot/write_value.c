@@ -6,6 +6,7 @@
 //        constants are named by its number.
 //   [write-value-3] Cells found by a hash of their address; the order of numbers does not depend on
 //        it.
+#include "base/assert.h"
 #include "base/memory.h"
 #include "flow/snapshot/internal.h"
 
@@ -117,6 +118,7 @@ static bool same_text(const FlowString *a, const FlowString *b) {
 }
 
 static uint32_t text_slot(const SnapshotWriter *w, const FlowString *flat) {
+    ASSERT(w->texts.count < w->text_capacity); // there is a free slot
     uint32_t mask = w->text_capacity - 1;
     uint32_t i = flat->hash & mask;
     while (w->text_slots[i] && !same_text(w->texts.data[w->text_slots[i] - 1].string, flat)) {
@@ -148,6 +150,7 @@ uint32_t snapshot_text_index(SnapshotWriter *w, FlowString *flat, bool is_key) {
         if (is_counted) w->nodes.data[w->current].bytes += (uint32_t)size;
         if (w->texts.count * 2 > w->text_capacity) texts_grow(w);
     }
+    ASSERT(index <= w->texts.count);
     w->texts.data[index - 1].is_key |= is_key;
     return index - 1;
 }

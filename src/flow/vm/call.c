@@ -8,6 +8,7 @@
 //        stack_top) stays valid for the collector when frames come and go.
 //   [vm-call-3] A native that needs script code to run first keeps its block in a FRAME_NATIVE and
 //        is called again from the start.
+#include "base/assert.h"
 #include "base/memory.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
@@ -35,6 +36,7 @@ FlowFrame *flow_vm_push_frame(FlowVm *vm) {
         vm->frame_capacity = vm->frame_capacity ? vm->frame_capacity * 2 : FRAMES_FIRST;
         vm->frames = mem_realloc(vm->frames, vm->frame_capacity * sizeof *vm->frames);
     }
+    ASSERT(vm->frame_count < vm->frame_capacity);
     FlowFrame *frame = &vm->frames[vm->frame_count++];
     *frame = (FlowFrame){.function = FLOW_UNDEFINED, .new_target = FLOW_UNDEFINED};
     return frame;
@@ -42,6 +44,7 @@ FlowFrame *flow_vm_push_frame(FlowVm *vm) {
 
 void flow_vm_pop_frame(FlowVm *vm) {
     ASSERT(vm->frame_count > 0);
+    ASSERT(vm->frames[vm->frame_count - 1].top >= vm->frames[vm->frame_count - 1].base);
     vm->frame_count--;
     vm->stack_top = vm->frame_count ? vm->frames[vm->frame_count - 1].top : 0;
 }
@@ -107,6 +110,7 @@ static bool enter_closure(FlowVm *vm, FlowClosure *closure, const FlowInvocation
     frame->new_target = in->new_target;
     frame->base = in->base;
     frame->top = window > vm->stack_top ? window : vm->stack_top; // [vm-call-2]
+    ASSERT(frame->top <= vm->stack_capacity);
     frame->return_to = in->return_to;
     frame->return_kind = (uint8_t)in->return_kind;
     frame->flags = is_construct ? FRAME_CONSTRUCT : 0;

@@ -6,6 +6,7 @@
 //        costs only its promise.
 //   [coroutine-3] An async generator serves its requests one by one; a request that finds it busy
 //        waits in the queue.
+#include "base/assert.h"
 #include "flow/code/opcodes.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/vm.h"
@@ -62,6 +63,7 @@ void flow_coroutine_await(FlowVm *vm, FlowValue value, uint32_t live) {
 }
 
 bool flow_coroutine_start_generator(FlowVm *vm, uint32_t live) {
+    ASSERT(vm->frame_count > 0);
     FlowFrame frame = vm->frames[vm->frame_count - 1];
     bool is_async = frame.closure->routine->flags & ROUTINE_ASYNC;
     FlowProtoId fallback = is_async ? PROTO_ASYNC_GENERATOR : PROTO_GENERATOR;
@@ -77,12 +79,14 @@ bool flow_coroutine_start_generator(FlowVm *vm, uint32_t live) {
 static FlowFrame *coroutine_restore(FlowVm *vm, FlowCoroutine *coroutine) {
     FlowClosure *closure = flow_as_pointer(coroutine->function);
     const FlowRoutine *routine = closure->routine;
+    ASSERT(coroutine->state != COROUTINE_RUNNING && coroutine->state != COROUTINE_DONE);
     uint32_t base = vm->stack_top;
     uint32_t top = base + routine->register_count;
     if (!flow_vm_reserve_stack(vm, top)) return NULL;
     FlowFrame *frame = flow_vm_push_frame(vm);
     if (!frame) return NULL;
     const FlowStorage *storage = coroutine->registers;
+    ASSERT(storage->count <= routine->register_count); // [coroutine-1]
     memcpy(vm->stack + base, storage->values, storage->count * sizeof(FlowValue));
     for (uint32_t i = storage->count; i < routine->register_count; i++) {
         vm->stack[base + i] = FLOW_HOLE;
@@ -147,6 +151,7 @@ bool flow_generator_resume(FlowVm *vm, FlowCoroutine *coroutine, FlowResumeMode 
 void flow_coroutine_yield(FlowVm *vm, FlowValue value, uint32_t live) {
     FlowFrame frame = vm->frames[vm->frame_count - 1];
     FlowCoroutine *generator = frame.coroutine;
+    ASSERT(generator != NULL && generator->state == COROUTINE_RUNNING); // [vm-promise-2]
     bool is_wrapped = frame.closure->routine->code[frame.pc - 1].op == OP_YIELD_RESULT;
     coroutine_save(vm, generator, live);
     generator->is_awaiting = 0;
@@ -168,6 +173,7 @@ void flow_coroutine_yield(FlowVm *vm, FlowValue value, uint32_t live) {
 
 static FlowRequest *take_request(FlowCoroutine *generator) {
     FlowRequest *request = generator->first_request;
+    ASSERT(request != NULL); // [coroutine-3]
     generator->first_request = request->next;
     if (!request->next) generator->last_request = NULL;
     return request;

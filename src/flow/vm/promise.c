@@ -7,6 +7,7 @@
 //        second.
 #include "flow/vm/promise.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/memory.h"
 #include "flow/vm/native.h"
 #include "flow/vm/vm.h"
@@ -23,6 +24,7 @@ void flow_queue_push(FlowJobQueue *queue, FlowJob job) {
         mem_free(queue->jobs);
         *queue = (FlowJobQueue){jobs, 0, queue->count, capacity};
     }
+    ASSERT(queue->count < queue->capacity);
     queue->jobs[(queue->first + queue->count) & (queue->capacity - 1)] = job;
     queue->count++;
 }
@@ -66,6 +68,7 @@ FlowReaction *flow_reaction_new(FlowVm *vm, FlowReactionKind kind, FlowValue tar
 }
 
 static void queue_reaction(FlowVm *vm, FlowReaction *reaction, const FlowPromise *promise) {
+    ASSERT(promise->state != PROMISE_PENDING && reaction->next == NULL);
     flow_queue_push(&vm->queue, (FlowJob){.a = flow_from_cell(reaction),
                                           .b = promise->result,
                                           .c = FLOW_UNDEFINED,
@@ -76,6 +79,7 @@ static void queue_reaction(FlowVm *vm, FlowReaction *reaction, const FlowPromise
 static void promise_settle(FlowVm *vm, FlowPromise *promise, FlowPromiseState state,
                            FlowValue result) {
     if (promise->state != PROMISE_PENDING) return;
+    ASSERT(state == PROMISE_FULFILLED || state == PROMISE_REJECTED);
     promise->state = (uint8_t)state;
     promise->result = result;
     FlowReaction *reaction = promise->first;
@@ -151,6 +155,7 @@ void flow_promise_react(FlowVm *vm, FlowPromise *promise, FlowReaction *reaction
         queue_reaction(vm, reaction, promise);
         return;
     }
+    ASSERT(reaction->next == NULL && (promise->first == NULL) == (promise->last == NULL));
     if (promise->last) promise->last->next = reaction;
     else promise->first = reaction;
     promise->last = reaction;

@@ -10,6 +10,7 @@
 //        awaitables that nobody waits for do not hold it up.
 //   [vm-7] Natives cannot be stopped, but are paid for by what they did; what they took beyond the
 //        fuel of a turn is missing in the next ones.
+#include "base/assert.h"
 #include "base/memory.h"
 #include "flow/mask/mask.h"
 #include "flow/value/object_layout.h"
@@ -266,6 +267,7 @@ FlowPromise *flow_vm_awaitable_find(FlowVm *vm, uint32_t id) {
 void flow_vm_awaitable_remove(FlowVm *vm, uint32_t id) {
     uint32_t at = awaitable_place(vm, id);
     if (at == vm->awaitable_count || vm->awaitables[at].id != id) return;
+    ASSERT(vm->awaitable_count <= vm->awaitable_capacity);
     memmove(vm->awaitables + at, vm->awaitables + at + 1,
             (vm->awaitable_count - at - 1) * sizeof *vm->awaitables);
     vm->awaitable_count--;
@@ -302,6 +304,7 @@ static void vm_start(FlowVm *vm) {
 // The body is done: its result becomes JSON (which may run toJSON methods) or a failure.
 static void vm_finish_main(FlowVm *vm) {
     FlowPromise *promise = vm->main_promise;
+    ASSERT(promise->state != PROMISE_PENDING && vm->frame_count == 0); // [vm-6]
     if (promise->state == PROMISE_REJECTED) {
         vm_end(vm, FLOW_FAILED, promise->result);
         return;

@@ -64,6 +64,7 @@ const RunFacts *fact_cache_find(FactCache *cache, int64_t key) {
 }
 
 static KnownRun *fact_cache_add(FactCache *cache, int64_t key) {
+    ASSERT(map_get(&cache->by_key, (uint64_t)key) == NULL);
     KnownRun *entry = mem_zalloc(sizeof(KnownRun));
     entry->key = key;
     list_init(&entry->use);
@@ -109,6 +110,7 @@ void task_cache_init(TaskCache *cache) {
 static void task_cache_free_entry(TaskCache *cache, CachedTask *entry) {
     strmap_remove(&cache->by_id, entry->row.id);
     list_remove(&entry->use);
+    ASSERT(cache->size >= entry->size); // [cache-3]
     cache->size -= entry->size;
     mem_free(entry);
 }
@@ -238,6 +240,7 @@ CachedQueue *queue_cache_find(const QueueCache *cache, Str name) {
 }
 
 CachedQueue *queue_cache_add(QueueCache *cache, const QueueRow *row, bool is_stored) {
+    ASSERT(queue_cache_find(cache, row->name) == NULL);
     CachedQueue *entry = mem_zalloc(sizeof(CachedQueue) + row->name.len + 1);
     if (row->name.len > 0) memcpy(entry->text, row->name.data, row->name.len);
     entry->row = *row;

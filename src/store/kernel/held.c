@@ -20,6 +20,7 @@ void held_begin(Kernel *kernel, int64_t run) {
 }
 
 uint64_t held_take(Kernel *kernel, int64_t run) {
+    ASSERT(kernel->held.changes == 0 || kernel->held.run != 0); // [held-1]
     if (kernel->held.run != run) return 0;
     uint64_t changes = kernel->held.changes;
     kernel->held.changes = 0;
@@ -44,6 +45,7 @@ Status held_end_op(Kernel *kernel) {
     bool is_for_next = kernel->held.run != 0 && kernel->op->kind == OP_COMPLETE_TASK;
     if (is_for_next) return OK;
     TRY(kernel_write_held(kernel));
+    ASSERT(kernel->held.changes == 0); // [held-1]
     kernel->held.run = 0;
     return OK;
 }

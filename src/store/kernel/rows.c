@@ -49,6 +49,7 @@ Status kernel_find(Kernel *kernel, const RowKey *key, const void **ret_row) {
 }
 
 Status kernel_insert_new(Kernel *kernel, TableNumber table, const void *row) {
+    ASSERT(kernel->batch != NULL); // [rowstore-1]
     Status status = rows_insert(kernel->writer, table, row);
     if (status == OK) kernel->write_count++;
     return status == OK || status == ERR_CONFLICT ? status : note_failure(kernel, status);
@@ -72,6 +73,7 @@ static Status missing_row(Kernel *kernel, TableNumber table) {
 
 Status kernel_update_columns(Kernel *kernel, TableNumber table, const void *row, uint64_t changes) {
     if (changes == 0) return OK;
+    ASSERT(kernel->batch != NULL && changes >> tables[table].column_count == 0); // [rowstore-6]
     Status status = rows_update(kernel->writer, table, row, changes);
     if (status == ERR_NOT_FOUND) return missing_row(kernel, table);
     if (status != OK) return note_failure(kernel, status);
@@ -84,6 +86,7 @@ Status kernel_update(Kernel *kernel, TableNumber table, const void *before, cons
 }
 
 Status kernel_remove(Kernel *kernel, TableNumber table, const void *key_row) {
+    ASSERT(kernel->batch != NULL); // [rowstore-1]
     Status status = rows_remove(kernel->writer, table, key_row);
     if (status == ERR_NOT_FOUND) return missing_row(kernel, table);
     if (status != OK) return note_failure(kernel, status);

@@ -75,6 +75,7 @@ void run_keep_facts(Kernel *kernel, const Run *run) {
 }
 
 Status run_store(Kernel *kernel, Run *run) {
+    ASSERT(run->row.key == run->before.key && run->row.id.data == run->before.id.data);
     uint64_t changes = row_changes(&tables[TABLE_RUNS], &run->before, &run->row);
     if (run->row.snapshot.data == run->before.snapshot.data) { // [run-1]
         changes &= ~kernel->run_snapshot_bit;
@@ -111,6 +112,7 @@ Status run_last_seq(Kernel *kernel, Run *run) {
 }
 
 Status run_log(Kernel *kernel, Run *run, LogRow *entry) {
+    ASSERT(entry->kind > 0 && entry->kind < LOG_KIND_COUNT);
     TRY(run_last_seq(kernel, run));
     entry->run = run->row.key;
     entry->seq = run->facts.last_seq + 1;

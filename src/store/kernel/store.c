@@ -196,6 +196,7 @@ static Status batch_apply(Kernel *kernel) {
         ASSERT(op->out.status == OK || kernel->write_count == write_count); // [kernel-2]
         TRY(held_end_op(kernel));
     }
+    ASSERT(kernel->held.changes == 0); // [held-1]
     TRY(ready_settle(kernel));
     TRY(queues_store(kernel));
     TRY(places_store(kernel));
@@ -283,10 +284,12 @@ static void kernel_listen(Store *store, const StoreListener *listener) {
 
 // With something to quarantine, that alone is done, in a transaction of its own.
 static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantined, Diag *diag) {
+    ASSERT(kernel->batch == NULL); // [kernel-1]
     batch_clear_answers(batch);
     RowStore *rows = kernel->writer;
     kernel->is_repetition_wanted = false;
     TRY(rows->ops->begin(rows, diag));
+    ASSERT(!rows->wants_restart); // [rowstore-10]
     if (rows->is_reloaded) kernel->is_stale = true;
     rows->diag = &kernel->rows_diag;
     diag_clear(&kernel->rows_diag);

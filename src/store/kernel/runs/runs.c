@@ -45,6 +45,7 @@ Status run_drop_waiters(Kernel *kernel, Run *run) {
 // The row of a run that can be executed now, claimed for the batch's node if that may have it.
 Status run_set_ready(Kernel *kernel, Run *run) {
     RunRow *row = &run->row;
+    ASSERT(row->state == RUN_RUNNING);           // [runs-2]
     row->claim_rank = claim_rank(row->priority); // [runs-2]
     if (row->claim_rank <= 0) {
         return run_damaged(kernel, run, "the priority of a run is out of range");

@@ -13,6 +13,7 @@
 //        turn. Those that waited are answered before those that were leased as they were made.
 //
 // Not here: what a worker says (tasks/tasks.c).
+#include "base/assert.h"
 #include "store/kernel/operations.h"
 #include "store/kernel/tasks/queues.h"
 #include "store/kernel/tasks/tasks.h"
@@ -93,7 +94,9 @@ static void lease_set(Kernel *kernel, const Op *claim, TaskRow *task) {
     task->state = TASK_LEASED;
     task->claim_rank = 0;
     task->attempt++;
-    task->token = lease_token(kernel, task->token); // [kernel-tasks-tasks-2] of tasks/tasks.c
+    int64_t before = task->token;
+    task->token = lease_token(kernel, before); // [kernel-tasks-tasks-2] of tasks/tasks.c
+    ASSERT(task->token != 0 && task->token != before);
     task->worker = claim->in.claim_tasks.worker;
     task->started_at_ms = kernel_now(kernel);
     task->close_at_ms = task->run_timeout_ms > 0 ? kernel_now(kernel) + task->run_timeout_ms : 0;
@@ -101,6 +104,7 @@ static void lease_set(Kernel *kernel, const Op *claim, TaskRow *task) {
 }
 
 void task_hand_out(Kernel *kernel, Op *claim, const TaskRow *task) {
+    ASSERT(claim->kind == OP_CLAIM_TASKS && task->state == TASK_LEASED);
     size_t count = claim->out.claim_tasks.task_count++;
     claim->out.claim_tasks.tasks =
         batch_reserve(kernel->batch, claim->out.claim_tasks.tasks, count,

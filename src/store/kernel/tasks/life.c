@@ -40,6 +40,7 @@ static bool state_is_known(int64_t state) { // what is stored may be damaged
 Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [life-6]
     KeyChange key;
     if (!state_is_known(before->state)) return task_unknown(kernel);
+    ASSERT(after->key == before->key && state_is_known(after->state));
     after->phase = task_phase(after->state);
     TRY(key_decide(kernel, before, after, &key));
     if (before->state != after->state) {

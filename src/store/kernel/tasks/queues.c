@@ -15,6 +15,7 @@
 // Not here: concurrency keys (tasks/keys.c), tasks (tasks/tasks.c).
 #include "store/kernel/tasks/queues.h"
 #include "base/array.h"
+#include "base/assert.h"
 
 static QueueRow queue_default(Str name) {
     return (QueueRow){.name = name, .max_per_key = QUEUE_PER_KEY_DEFAULT};
@@ -90,6 +91,7 @@ static void count_add(QueueRow *queue, const TaskRow *task, int64_t delta) {
 
 Status queue_count_task(Kernel *kernel, const TaskRow *before, const TaskRow *after) {
     CachedQueue *queue;
+    ASSERT(before != NULL || after != NULL);
     bool was_counted = before && before->state <= TASK_LEASED;
     bool is_counted = after && after->state <= TASK_LEASED;
     if (!was_counted && !is_counted) return OK;

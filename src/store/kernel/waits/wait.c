@@ -251,6 +251,7 @@ static Status delivery_log(Kernel *kernel, Run *run, const Delivery *delivery,
                            const Resolved *earlier, LogRow *ret_row) {
     const WaitItem *item = delivery->item;
     bool is_line = run->row.kind == RUN_CODE;
+    ASSERT(item != NULL && delivery->outcome < OUTCOME_COUNT);
     LogRow entry = {.kind = LOG_WAIT,
                     .position = item->position + (is_line ? (int64_t)earlier->count : 0),
                     .iteration = is_line ? iteration_after(earlier, item) : item->iteration,
@@ -406,6 +407,7 @@ static Status waiters_insert(Kernel *kernel, Run *run, WaitSet *set) {
 static Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
     RunRow *row = &run->row;
     bool is_held = row->is_pause_wanted != 0;
+    ASSERT(set->count > 0 && !run_state_is_terminal(row->state)); // nobody would wake it
     for (size_t i = 0; i < set->count; i++) {
         if (set->items[i].since_ms == 0) set->items[i].since_ms = kernel_now(kernel);
         set->items[i].waiter = 0;
