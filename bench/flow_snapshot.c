@@ -9,6 +9,7 @@
 #include "base/containers/buf.h"
 #include "bench.h"
 #include "flow/flow.h"
+#include "flow_host.h"
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,24 +36,6 @@ static const char input[] = "{\"orderId\":\"o-2024-000117\",\"items\":["
                             "{\"sku\":\"chair\",\"price\":49.9,\"qty\":4},"
                             "{\"sku\":\"table\",\"price\":180,\"qty\":1},"
                             "{\"sku\":\"lamp\",\"price\":24.5,\"qty\":2}]}";
-
-// Every answer here must be OK: a benchmark of something that fails measures nothing.
-static void require(Status status, const Diag *diag) {
-    if (status == OK) return;
-    fprintf(stderr, "bench: %s\n", diag->message);
-    exit(1);
-}
-
-static Status host_start(FlowHost *host, const FlowStart *start, Str *ret_handle_id, Diag *diag) {
-    (void)host;
-    (void)start;
-    (void)ret_handle_id;
-    (void)diag;
-    return OK;
-}
-
-static const FlowHostOps host_ops = {.start = host_start};
-static FlowHost host = {&host_ops};
 
 static void turn(FlowVm *vm, FlowOutcome wanted) {
     FlowRunResult result;

@@ -7,6 +7,7 @@
 #include "base/containers/buf.h"
 #include "bench.h"
 #include "flow/evaluate.h"
+#include "flow_host.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,23 +20,6 @@ static const char source[] =
     "const charge = await Task.run(\"charge\", { orderId, total })\n"
     "const approval = await Signal.when(\"approval\", { timeout: \"24h\" })\n"
     "return { status: \"done\", total, approval, charge, attempts }\n";
-
-static void require(Status status, const Diag *diag) {
-    if (status == OK) return;
-    fprintf(stderr, "bench: %s\n", diag->message);
-    exit(1);
-}
-
-static Status host_start(FlowHost *host, const FlowStart *start, Str *ret_handle_id, Diag *diag) {
-    (void)host;
-    (void)start;
-    (void)ret_handle_id;
-    (void)diag;
-    return OK;
-}
-
-static const FlowHostOps host_ops = {.start = host_start};
-static FlowHost host = {&host_ops};
 
 static Str parked(FlowModule *module, int number, Buf *bytes) {
     char input[256];

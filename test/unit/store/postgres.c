@@ -219,21 +219,10 @@ static void errors_of_the_server_that_mean_different_things_have_different_codes
 static void many_starts_at_once_make_one_schema(void **state) {
     World *world = *state;
     test_postgres_url("fresh", world->url, sizeof(world->url));
-    enum { CHILDREN = 3, ROUNDS = 20 };
+    enum { ROUNDS = 20 };
     for (int round = 0; round < ROUNDS; round++) {
         test_postgres_query(world->side, "DROP SCHEMA IF EXISTS fresh CASCADE");
-        pid_t children[CHILDREN];
-        for (int i = 0; i < CHILDREN; i++) {
-            children[i] = fork();
-            if (children[i] != 0) continue;
-            Store *store = NULL;
-            _exit(store_open(str_from(world->url), NULL, &store, NULL) == OK ? 0 : 1);
-        }
-        for (int i = 0; i < CHILDREN; i++) {
-            int status = -1;
-            waitpid(children[i], &status, 0);
-            assert_int_equal(status, 0);
-        }
+        open_in_processes(world, 3);
         assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM fresh.store"), 1);
     }
 }

@@ -136,20 +136,7 @@ static void many_starts_at_once_make_one_store(void **state) {
     World *world = *state;
     test_redis_url("fresh", world->url, sizeof(world->url));
     test_redis_command(world->side, "FUNCTION FLUSH");
-    enum { CHILDREN = 4 };
-    pid_t children[CHILDREN];
-    for (int i = 0; i < CHILDREN; i++) {
-        children[i] = fork();
-        if (children[i] == 0) {
-            Store *store = NULL;
-            _exit(store_open(str_from(world->url), NULL, &store, NULL) == OK ? 0 : 1);
-        }
-    }
-    for (int i = 0; i < CHILDREN; i++) {
-        int status = -1;
-        waitpid(children[i], &status, 0);
-        assert_int_equal(status, 0);
-    }
+    open_in_processes(world, 4);
     assert_int_equal(test_redis_command(world->side, "HEXISTS {fresh}:store version"), 1);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 #include "store/reads.h"
 #include "unit/unit.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { NOW_MS = 1000000 };
 
@@ -25,6 +27,24 @@ static inline Store *open_store(World *world) {
     if (status != OK) print_error("%s: %s\n", world->diag.code, world->diag.message);
     assert_ok(status);
     return store;
+}
+
+// Each of some processes opens the store, all at the same time.
+static inline void open_in_processes(const World *world, int count) {
+    enum { COUNT_MAX = 8 };
+    pid_t children[COUNT_MAX];
+    assert_true(count <= COUNT_MAX);
+    for (int i = 0; i < count; i++) {
+        children[i] = fork();
+        if (children[i] != 0) continue;
+        Store *store = NULL;
+        _exit(store_open(str_from(world->url), NULL, &store, NULL) == OK ? 0 : 1);
+    }
+    for (int i = 0; i < count; i++) {
+        int status = -1;
+        waitpid(children[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
 }
 
 static inline Op *begin(World *world, Node *node, OpKind kind) {
