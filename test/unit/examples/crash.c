@@ -316,6 +316,7 @@ static int64_t play_once(Example *example, int64_t fault_at, Fault fault, char *
     sim->ledger = ledger_new(sim);
     assert_ok(store_open(STR("memory:"), &config, &sim->store, &diag));
     list_init(&play.clients.calls);
+    list_init(&play.clients.claims);
     define(&play);
     add_calls(&play);
     for (int i = 0; i < example->effect_count; i++) example->effects[i].given = 0;
