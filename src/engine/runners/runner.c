@@ -13,8 +13,8 @@
 #include "base/containers/hash.h"
 #include "base/limits.h"
 #include "base/text/hex.h"
-#include "base/text/id.h"
 #include "json/write.h"
+#include "model/tasks/id.h"
 
 void turn_output_init(TurnOutput *output) { *output = (TurnOutput){0}; }
 
@@ -61,28 +61,12 @@ Str derived_id(Arena *arena, const char *prefix, Str what) {
     return arena_printf(arena, "%s%s", prefix, hex);
 }
 
-// Of a run whose id was made by us, all that differs from other runs; else null.
-static Str made_body(Str run_id) {
-    static const Str prefix = STR("run_");
-    if (!str_starts_with(run_id, prefix) || run_id.len != prefix.len + ID_BODY_SIZE)
-        return STR_NULL;
-    for (size_t i = prefix.len; i < run_id.len; i++) {
-        char c = run_id.data[i];
-        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z')) return STR_NULL;
-    }
-    return (Str){run_id.data + prefix.len, ID_BODY_SIZE};
-}
-
-// [runner-4] The 27th character after the prefix tells the two forms of the run's part apart: no
-// hexadecimal digit, or one.
+// [runner-4]
 Str task_id_at(Arena *arena, const RunView *view, int64_t position) {
-    Str body = made_body(view->id);
-    Str begin = str_is_null(body) ? derived_id(arena, "task_", view->id)
-                                  : arena_printf(arena, "task_%.*s", STR_ARG(body));
-    if (view->incarnation == 0)
-        return arena_printf(arena, "%.*sn%lld", STR_ARG(begin), (long long)position);
-    return arena_printf(arena, "%.*sx%lldn%lld", STR_ARG(begin), (long long)view->incarnation,
-                        (long long)position);
+    return task_id_make(arena, &(TaskPlace){.run_id = view->id,
+                                            .run_key = view->key,
+                                            .incarnation = view->incarnation,
+                                            .position = position});
 }
 
 // ---- texts ----

@@ -57,7 +57,20 @@ static bool is_error(const JsonValue *answer) {
            str_equal(answer->first->key, STR("error"));
 }
 
-static Effect *find_effect(Example *example, const char *key) {
+// The key of a run, which its tasks' ids may have, depends on what was made before it: an attempt
+// to join more, and it is another one.
+static void drop_run_key(const char *id, char *ret_text, size_t size) {
+    enum { KEY_PLACE = 5 + 32 }; // see model/tasks/id.h
+    size_t len = strlen(id), digits = 0;
+    bool has_key = len > KEY_PLACE && id[KEY_PLACE] == 'k';
+    if (has_key) digits = 1 + strspn(id + KEY_PLACE + 1, "0123456789");
+    size_t begin = has_key ? KEY_PLACE : len;
+    snprintf(ret_text, size, "%.*s%s", (int)begin, id, id + begin + digits);
+}
+
+static Effect *find_effect(Example *example, const char *id) {
+    char key[sizeof((Effect *)0)->key];
+    drop_run_key(id, key, sizeof key);
     for (int i = 0; i < example->effect_count; i++)
         if (strcmp(example->effects[i].key, key) == 0) return &example->effects[i];
     if (!example->is_reference || example->effect_count == EFFECTS_MAX) return NULL;
