@@ -117,6 +117,8 @@ extern const Limits *const limits_in_force;
 #define LIMIT_FETCH_ROWS         (limits_in_force->fetch_rows)
 #define LIMIT_REPLAY_ROWS        (limits_in_force->replay_rows)
 #define LIMIT_ROW_CACHE_SIZE     (limits_in_force->row_cache_size)
+// A task that is leased for longer has a row of its own from the beginning.
+#define LIMIT_EMBEDDED_LEASE_MS  (2 * 60 * 1000)
 #define LIMIT_RUN_CACHE_SIZE     (limits_in_force->run_cache_size)
 #define LIMIT_KNOWN_RUNS         (limits_in_force->known_runs)
 #define LIMIT_TASK_CACHE_SIZE    (limits_in_force->task_cache_size)

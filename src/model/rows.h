@@ -77,8 +77,7 @@ typedef struct RunRow {
                              // before it committed; with a mark
     int64_t input_seq;       // log entry that holds the input
     int64_t result_seq;      // log entry that holds the result or error
-    int64_t log_seq;         // last sequence number as of the last write of this row: a lower
-                             // bound; entries past it are found in the log itself
+    int64_t log_seq;         // the last entry as of the last write of this row: a lower bound
     int64_t tasks_ended_key; // its tasks with keys up to this have all ended; a lower bound
     int64_t affinity;        // key of the node that has it in memory while nobody owns it: a hint;
                              // 0 = none. Stored as `home`
@@ -90,6 +89,7 @@ typedef struct RunRow {
     Str leftover_topic;      // for LEFTOVER_TO_TOPIC
     Str waits;               // encoded WaitSet (model/waits.h); null = none
     Str snapshot;            // flow runs: the parked VM
+    Str task; // SUSPENDED: the task it waits for, packed (tasks/pack.h), if that has no row
 } RunRow;
 
 typedef enum LogKind {

@@ -59,7 +59,7 @@ enum {
         COLUMN(RunRow, phase, COLUMN_I64) COLUMN(RunRow, place, COLUMN_I64)                        \
             COLUMN(RunRow, queue, COLUMN_TEXT) COLUMN(RunRow, tags, COLUMN_TEXT)                   \
                 COLUMN(RunRow, leftover_topic, COLUMN_TEXT) COLUMN(RunRow, waits, COLUMN_BYTES)    \
-                    COLUMN(RunRow, snapshot, COLUMN_BYTES)
+                    COLUMN(RunRow, snapshot, COLUMN_BYTES) COLUMN(RunRow, task, COLUMN_BYTES)
 
 #define LOG_COLUMNS(COLUMN)                                                                        \
     COLUMN(LogRow, run, COLUMN_KEY)                                                                \

@@ -654,6 +654,7 @@ int main(void) {
     failed += contract_tasks();
     failed += contract_queues();
     failed += contract_eager();
+    failed += contract_embedded();
     failed += contract_places();
     failed += contract_foreseen();
     failed += contract_repair();

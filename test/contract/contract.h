@@ -179,6 +179,7 @@ int contract_lists(void);
 int contract_tasks(void);
 int contract_queues(void);
 int contract_eager(void);
+int contract_embedded(void);
 int contract_places(void);
 int contract_foreseen(void);
 int contract_repair(void);

@@ -2,6 +2,8 @@
 #include "contract/trace.h"
 #include "base/array.h"
 #include "base/env.h"
+#include "model/tasks/id.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 #define START_MS INT64_C(1700000000000) // 2023-11-14T22:13:20Z
@@ -77,13 +79,19 @@ static Str some_run(Maker *maker, Wanted wanted, uint32_t count) {
     return run_name(maker->arena, first);
 }
 static Str some_child(Maker *maker) { return run_name(maker->arena, 12 + pick(maker, 8)); }
+static Str task_name(const Knowledge *knowledge, Arena *arena, uint32_t place) {
+    if (place < TRACE_TASKS) return arena_printf(arena, "task:%u", place);
+    return str_from(knowledge->tasks[place].own_id);
+}
 static uint32_t some_task_place(Maker *maker, bool is_leased) {
-    uint32_t first = pick(maker, TRACE_TASKS);
-    if (chance(maker, 8)) return first;
-    for (uint32_t i = 0; i < TRACE_TASKS; i++) {
-        const KnownTask *task = &maker->knowledge->tasks[(first + i) % TRACE_TASKS];
-        if (is_leased ? task->token != 0 : task->exists) return (first + i) % TRACE_TASKS;
+    enum { COUNT = TRACE_TASKS + TRACE_OWN_TASKS };
+    if (chance(maker, 8)) return pick(maker, TRACE_TASKS);
+    uint32_t first = pick(maker, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const KnownTask *task = &maker->knowledge->tasks[(first + i) % COUNT];
+        if (is_leased ? task->token != 0 : task->exists) return (first + i) % COUNT;
     }
+    if (first >= TRACE_TASKS) first = 0;
     return first;
 }
 
@@ -206,7 +214,7 @@ static WaitItem some_wait(Maker *maker, int64_t slot) {
     case WAIT_TIMER:
     case WAIT_RETRY: is_bounded = true; break;
     case WAIT_CHILD: item.name = run_name(maker->arena, child); break;
-    case WAIT_TASK: item.name = arena_printf(maker->arena, "task:%u", task); break;
+    case WAIT_TASK: item.name = task_name(maker->knowledge, maker->arena, task); break;
     case WAIT_KIND_COUNT: abort();
     }
     if (is_bounded) item.deadline_at_ms = later(maker, -500, 4000);
@@ -225,6 +233,26 @@ static void build_waits(Maker *maker, TurnCommit *turn) {
         item->group = between(maker, 1, 2); // refused where groups are not allowed
         item->quiet = between(maker, WAIT_QUIET_OK, WAIT_QUIET_OK | WAIT_QUIET_ERROR);
     }
+}
+
+// As scripts do: one task under an id that leads to the run, and nothing else is waited for.
+static void build_chain(Maker *maker, TurnCommit *turn) {
+    static const Str name = STR("a run");
+    TaskPlace place = {name, turn->run, maker->knowledge->batch_number, pick(maker, 1000)};
+    turn->next = NEXT_SUSPEND;
+    turn->child_count = 0;
+    turn->task_count = 1;
+    turn->tasks[0] = some_task(maker);
+    turn->tasks[0].id = task_id_make(maker->arena, &place);
+    turn->tasks[0].delay_ms = 0;
+    if (chance(maker, 90)) turn->tasks[0].concurrency_key = STR_NULL;
+    turn->waits.mode = WAIT_EACH;
+    turn->waits.count = 1;
+    turn->waits.items = ARENA_ARRAY(maker->arena, WaitItem, 1);
+    turn->waits.items[0] = (WaitItem){.kind = WAIT_TASK,
+                                      .slot = turn->tasks[0].position,
+                                      .position = turn->tasks[0].position,
+                                      .name = turn->tasks[0].id};
 }
 
 static void build_turn(Maker *maker, Op *op) {
@@ -264,12 +292,13 @@ static void build_turn(Maker *maker, Op *op) {
     turn->result = payload(maker);
     if (turn->next == NEXT_RETRY) turn->retry_at_ms = later(maker, -500, 4000);
     if (turn->next == NEXT_SUSPEND) build_waits(maker, turn);
+    if (run->is_flow && chance(maker, 30)) build_chain(maker, turn);
 }
 
 static void build_task_op(Maker *maker, Op *op) {
     uint32_t place = some_task_place(maker, op->kind != OP_RETRY_TASK);
     const KnownTask *task = &maker->knowledge->tasks[place];
-    Str id = arena_printf(maker->arena, "task:%u", place);
+    Str id = task_name(maker->knowledge, maker->arena, place);
     bool is_stale = task->token == 0 || chance(maker, 5);
     int64_t token = is_stale ? task->stale_token : task->token;
     switch (op->kind) {
@@ -759,8 +788,8 @@ static KnownRun *run_or_guest(Knowledge *knowledge, Arena *arena, Str id, int64_
 }
 
 static KnownTask *task_of_id(Knowledge *knowledge, Arena *arena, Str id) {
-    for (uint32_t i = 0; i < TRACE_TASKS; i++) {
-        if (str_equal(arena_printf(arena, "task:%u", i), id)) return &knowledge->tasks[i];
+    for (uint32_t i = 0; i < TRACE_TASKS + TRACE_OWN_TASKS; i++) {
+        if (str_equal(task_name(knowledge, arena, i), id)) return &knowledge->tasks[i];
     }
     return NULL;
 }
@@ -808,7 +837,13 @@ static void learn_turn(Knowledge *knowledge, Arena *arena, const Op *op) {
         learn_key(knowledge, arena, turn->children[i].id, op->out.turn.child_keys[i]);
     }
     for (size_t i = 0; i < turn->task_count; i++) {
+        TaskPlace place;
         KnownTask *task = task_of_id(knowledge, arena, turn->tasks[i].id);
+        if (!task && task_id_read(arena, turn->tasks[i].id, &place)) {
+            task = &knowledge->tasks[TRACE_TASKS + place.position % TRACE_OWN_TASKS];
+            *task = (KnownTask){0};
+            snprintf(task->own_id, sizeof task->own_id, "%.*s", STR_ARG(turn->tasks[i].id));
+        }
         if (task) task->exists = true;
     }
 }

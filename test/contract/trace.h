@@ -17,6 +17,7 @@ enum {
     TRACE_RUNS = 24,  // names
     TRACE_GUESTS = 6, // runs of other names, which schedules start: claims on them are known too
     TRACE_TASKS = 20,
+    TRACE_OWN_TASKS = 6, // of runs, under ids that lead to them
     TRACE_LETTERS_MAX = 8
 };
 
@@ -49,6 +50,7 @@ typedef struct KnownRun { // by its place in the pool of ids
 } KnownRun;
 
 typedef struct KnownTask {
+    char own_id[80]; // of the last ones
     bool exists;
     int64_t token; // of the lease that is probably held; 0 = none
     int64_t stale_token;
@@ -60,7 +62,7 @@ typedef struct Knowledge {
     size_t node_count;
     int64_t batch_number;
     KnownRun runs[TRACE_RUNS + TRACE_GUESTS];
-    KnownTask tasks[TRACE_TASKS];
+    KnownTask tasks[TRACE_TASKS + TRACE_OWN_TASKS];
     int64_t letters[TRACE_LETTERS_MAX];
     size_t letter_count;
 } Knowledge;

@@ -4,7 +4,6 @@
 #include "engine/runners/flow.h"
 #include "engine/runners/flow_machine.h"
 #include "engine/sandbox/sandbox.h"
-#include "json/mask.h"
 #include "json/write.h"
 
 typedef struct SandboxEffect { // what a turn did, in order
@@ -28,7 +27,6 @@ typedef struct Sandbox {
     Arena *arena;
     RunView view;
     FlowModule *module;  // of the view; owned
-    const Mask *mask;    // of its workflow; NULL = nothing is hidden
     int64_t began_at_ms; // where its clock begins
     FixedEnv env;
     FlowRunner runner;

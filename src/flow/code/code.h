@@ -147,9 +147,8 @@ struct FlowRoutine {
 };
 
 typedef struct FlowWorkflow {
-    Str name;                // UTF-8, in the module's arena
-    Str config_json;         // the config literal as JSON; null when there is none
-    const struct Mask *mask; // what nobody is shown of its data (json/mask.h); NULL: all is shown
+    Str name;        // UTF-8, in the module's arena
+    Str config_json; // the config literal as JSON; null when there is none
     uint32_t line;
 } FlowWorkflow;
 

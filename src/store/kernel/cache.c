@@ -126,9 +126,8 @@ void task_cache_done(TaskCache *cache) {
     strmap_done(&cache->by_id);
 }
 
-const TaskRow *task_cache_find(const TaskCache *cache, Str id) {
-    const CachedTask *entry = strmap_get(&cache->by_id, id);
-    return entry ? &entry->row : NULL;
+const CachedTask *task_cache_find(const TaskCache *cache, Str id) {
+    return strmap_get(&cache->by_id, id);
 }
 
 void task_cache_remove(TaskCache *cache, Str id) {
@@ -153,7 +152,7 @@ static size_t task_text_size(const TaskRow *row) {
     return size;
 }
 
-void task_cache_write(TaskCache *cache, const TaskRow *row) {
+static void task_cache_put(TaskCache *cache, const TaskRow *row, bool is_embedded) {
     const Table *table = &tables[TABLE_TASKS];
     task_cache_remove(cache, row->id);
     if (row->state != TASK_LEASED || !str_is_null(row->concurrency_key)) return;
@@ -162,6 +161,7 @@ void task_cache_write(TaskCache *cache, const TaskRow *row) {
     CachedTask *entry = mem_zalloc(sizeof(CachedTask) + text_size + 1);
     char *at = entry->text;
     entry->row = *row;
+    entry->is_embedded = is_embedded;
     for (uint8_t i = 0; i < table->column_count; i++) {
         const Column *column = &table->columns[i];
         if (column->type == COLUMN_I64) continue;
@@ -175,6 +175,12 @@ void task_cache_write(TaskCache *cache, const TaskRow *row) {
     while (cache->size > LIMIT_TASK_CACHE_SIZE) { // [cache-3]
         task_cache_free_entry(cache, container_of(cache->uses.next, CachedTask, use));
     }
+}
+
+void task_cache_write(TaskCache *cache, const TaskRow *row) { task_cache_put(cache, row, false); }
+
+void task_cache_write_embedded(TaskCache *cache, const TaskRow *task) {
+    task_cache_put(cache, task, true);
 }
 
 void topic_cache_init(TopicCache *cache) {

@@ -57,13 +57,14 @@ void fact_cache_remove(FactCache *cache, int64_t key);
 void fact_cache_begin(FactCache *cache);
 void fact_cache_rollback(FactCache *cache);
 
-// Rows of leased tasks, so that completing one does not read it back. Only of those that nothing
-// but their own operations change: a task with a concurrency key is not kept, nor a large one.
+// Leased tasks, so that completing one does not read it back. Only those that nothing but their own
+// operations change: a task with a concurrency key is not kept, nor a large one.
 typedef struct CachedTask {
     List use; // least recently written first
     TaskRow row;
-    size_t size; // bytes accounted for
-    char text[]; // owned text of all columns
+    bool is_embedded; // tasks/embedded.h
+    size_t size;      // bytes accounted for
+    char text[];      // owned text of all columns
 } CachedTask;
 
 typedef struct TaskCache {
@@ -75,9 +76,10 @@ typedef struct TaskCache {
 void task_cache_init(TaskCache *cache);
 void task_cache_done(TaskCache *cache);
 void task_cache_clear(TaskCache *cache);
-const TaskRow *task_cache_find(const TaskCache *cache, Str id); // NULL when absent
+const CachedTask *task_cache_find(const TaskCache *cache, Str id); // NULL when absent
 // The row was written: it is kept if it is leased, and forgotten otherwise.
 void task_cache_write(TaskCache *cache, const TaskRow *row);
+void task_cache_write_embedded(TaskCache *cache, const TaskRow *task);
 void task_cache_remove(TaskCache *cache, Str id);
 
 // The last digest that tokens of leases were taken from ([kernel-tasks-tasks-2] of tasks/tasks.c).

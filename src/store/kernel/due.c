@@ -18,6 +18,7 @@
 #include "store/kernel/quarantine.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/schedules/schedules.h"
+#include "store/kernel/tasks/embedded.h"
 #include "store/kernel/tasks/queues.h"
 #include "store/kernel/tasks/tasks.h"
 #include "store/kernel/waits/waits.h"
@@ -59,8 +60,9 @@ static Status waits_fire(Kernel *kernel, Run *run, Firing *firing) {
         if (deadline == 0 || deadline > kernel_now(kernel)) continue; // [due-1]
         due[count++] = (DueItem){&set.items[i], i};
     }
-    if (count == 0) { // the row said otherwise: put it right instead of coming back for ever
+    if (count == 0) { // its task's lease has ended, or is to be looked at later
         run->row.due_at_ms = earliest_of(wait_set_deadline(&set), run->row.deadline_at_ms);
+        TRY(embedded_fire(kernel, run));
         return run_store(kernel, run);
     }
     qsort(due, count, sizeof(DueItem), due_item_compare);

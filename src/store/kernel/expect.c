@@ -186,8 +186,8 @@ static void expect_op(Expecting *all, const Op *op) {
 // The run of a task that ends; 0 = of none, or that is for the operation to find out.
 static int64_t run_of_task(Expecting *all, Str id) {
     Kernel *kernel = all->kernel;
-    const TaskRow *cached = task_cache_find(&kernel->tasks, id);
-    if (cached != NULL) return cached->run;
+    const CachedTask *cached = task_cache_find(&kernel->tasks, id);
+    if (cached != NULL) return cached->row.run;
     TaskRow wanted = {.id = id}, *rows = NULL;
     size_t count = 0;
     ArenaMark mark = arena_mark(&kernel->scratch);

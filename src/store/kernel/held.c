@@ -19,12 +19,28 @@ void held_begin(Kernel *kernel, int64_t run) {
     kernel->held = (HeldRow){.run = turn_follows(kernel, run) ? run : 0};
 }
 
-uint64_t held_take(Kernel *kernel, int64_t run) {
-    ASSERT(kernel->held.changes == 0 || kernel->held.run != 0); // [held-1]
-    if (kernel->held.run != run) return 0;
-    uint64_t changes = kernel->held.changes;
-    kernel->held.changes = 0;
-    return changes;
+// [held-3] Of those columns, the numbers that are the same in both rows.
+static uint64_t same_numbers(uint64_t columns, const RunRow *left, const RunRow *right) {
+    uint64_t same = 0;
+    for (uint64_t bits = columns; bits != 0; bits &= bits - 1) {
+        const Column *column = &tables[TABLE_RUNS].columns[__builtin_ctzll(bits)];
+        if (column->type == COLUMN_I64 && row_i64(left, column) == row_i64(right, column))
+            same |= bits & -bits;
+    }
+    return same;
+}
+
+uint64_t held_take(Kernel *kernel, const RunRow *row, uint64_t changes) {
+    HeldRow *held = &kernel->held;
+    ASSERT(held->changes == 0 || held->run != 0); // [held-1]
+    if (held->run != row->key || held->changes == 0) return changes;
+    changes |= held->changes;
+    held->changes = 0;
+    return changes & ~same_numbers(changes, &held->stored, row);
+}
+
+int64_t held_due_at_ms(const Kernel *kernel, int64_t run) {
+    return kernel->held.run == run && kernel->held.changes != 0 ? kernel->held.stored.due_at_ms : 0;
 }
 
 void held_complete(const Kernel *kernel, RunRow *row) { // [held-2]
@@ -32,12 +48,14 @@ void held_complete(const Kernel *kernel, RunRow *row) { // [held-2]
     row_copy_columns(&tables[TABLE_RUNS], kernel->held.changes, &kernel->held.row, row);
 }
 
-bool held_put(Kernel *kernel, const RunRow *row, uint64_t changes) {
+bool held_put(Kernel *kernel, const RunRow *before, const RunRow *row, uint64_t changes) {
     bool is_between = kernel->held.run == row->key && kernel->op->kind == OP_COMPLETE_TASK;
-    bool is_plain = str_is_null(row->waits) && !(changes & kernel->run_snapshot_bit); // [held-3]
+    bool is_plain = str_is_null(row->waits) && str_is_null(row->task) &&
+                    !(changes & kernel->run_snapshot_bit); // [held-3]
     if (!is_between || !is_plain) return false;
     kernel->held.changes = changes;
     kernel->held.row = *row; // of its texts none is used, [held-3]
+    kernel->held.stored = *before;
     return true;
 }
 

@@ -42,7 +42,14 @@ typedef struct HeldRow {
     int64_t run;      // key; 0 = none
     uint64_t changes; // columns that are yet to be written; 0 = none
     RunRow row;       // their values; its texts are null
+    RunRow stored;    // as it is stored: its numbers
 } HeldRow;
+
+// An embedded task that the present operation completes (tasks/embedded.h).
+typedef struct EndedTask {
+    int64_t run; // 0 = none
+    int64_t key;
+} EndedTask;
 
 typedef struct Kernel {
     Store base;
@@ -68,6 +75,7 @@ typedef struct Kernel {
     uint64_t stored_counters;              // bit per counter that has a row
     FactCache facts;
     HeldRow held;
+    EndedTask ended_task;
     TaskCache tasks;
     TopicCache topics;
     QueueCache queues;

@@ -19,6 +19,7 @@
 #include "store/kernel/quarantine.h"
 #include "json/write.h"
 #include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/embedded.h"
 #include <stdio.h>
 
 void row_blame(Kernel *kernel, TableNumber number, const void *row) {
@@ -89,6 +90,7 @@ static Status reason_note(Kernel *kernel, Run *run, Str message) {
 
 static Status run_quarantine(Kernel *kernel, Run *run, Str message) { // [quarantine-1]
     RunRow *row = &run->row;
+    embedded_drop_damaged(kernel, run);
     bool is_known = row->state >= RUN_PENDING && row->state < RUN_STATE_COUNT;
     if (!is_known || run_state_is_terminal(row->state) || row->state == RUN_PAUSED) {
         row->due_at_ms = 0;

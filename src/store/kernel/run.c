@@ -11,6 +11,7 @@
 #include "model/phase.h"
 #include "store/kernel/held.h"
 #include "store/kernel/quarantine.h"
+#include "store/kernel/tasks/embedded.h"
 
 // The row that was found stands until the next verb: what is small is copied. A large wait set is
 // copied unless it is decoded already.
@@ -76,6 +77,7 @@ void run_keep_facts(Kernel *kernel, const Run *run) {
 
 Status run_store(Kernel *kernel, Run *run) {
     ASSERT(run->row.key == run->before.key && run->row.id.data == run->before.id.data);
+    TRY(embedded_settle(kernel, run)); // [embedded-2]
     uint64_t changes = row_changes(&tables[TABLE_RUNS], &run->before, &run->row);
     if (run->row.snapshot.data == run->before.snapshot.data) { // [run-1]
         changes &= ~kernel->run_snapshot_bit;
@@ -90,9 +92,9 @@ Status run_store(Kernel *kernel, Run *run) {
             kernel_note_due(kernel, run->row.due_at_ms);
         }
     }
-    changes |= held_take(kernel, run->row.key);
+    changes = held_take(kernel, &run->row, changes);
     run_keep_facts(kernel, run);
-    if (!held_put(kernel, &run->row, changes))
+    if (!held_put(kernel, &run->before, &run->row, changes))
         TRY(kernel_update_columns(kernel, TABLE_RUNS, &run->row, changes));
     if (!str_is_null(run->row.snapshot)) run->row.snapshot = TEXT_KEPT; // [run-1]
     run->before = run->row;

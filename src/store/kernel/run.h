@@ -16,6 +16,8 @@ typedef struct Run {
     RunFacts facts;
     WaitSet waits; // run_waits decodes it once
     bool has_waits;
+    bool may_embed;         // the only task of the present turn (tasks/embedded.h)
+    int64_t task_due_at_ms; // of the task that the present turn has embedded
 } Run;
 
 // The run as it is now; a row that a scan gave back may be older.

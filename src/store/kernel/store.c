@@ -301,6 +301,7 @@ static Status batch_commit(Kernel *kernel, Batch *batch, const Damage *quarantin
     memcpy(kernel->saved_counters, kernel->counters, sizeof(kernel->counters));
     fact_cache_begin(&kernel->facts);
     kernel->held = (HeldRow){0};
+    kernel->ended_task = (EndedTask){0};
     wait_cache_begin(&kernel->waits);
     uint64_t stored_counters = kernel->stored_counters;
     if (status == OK)

@@ -28,7 +28,7 @@ enum {
     PG_SERVER_VERSION_MIN = 120000, // as PQserverVersion: plan_cache_mode
     // Raised when an older abide cannot work with it any more. [postgres-schema-2] of
     // postgres/schema.c
-    PG_SCHEMA_VERSION = 3 + ABIDE_SCHEMA_STEP,
+    PG_SCHEMA_VERSION = 4 + ABIDE_SCHEMA_STEP,
     PG_SCHEMA_NAME_MAX = 40,
     PG_SQL_SIZE_MAX = 64 << 10,
     PG_STATEMENT_NAME_SIZE = 32,

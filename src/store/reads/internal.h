@@ -67,6 +67,15 @@ MUST_CHECK Status resume_find(Reads *reads, Str id, TaskRow *ret_task);
 // Adds them to the statistics of their queue.
 MUST_CHECK Status resume_count(Reads *reads, QueueStat *stat);
 
+// ---- reads/embedded.c ----
+// The embedded task with that id. ERR_NOT_FOUND: there is none.
+MUST_CHECK Status embedded_find(Reads *reads, Str id, TaskRow *ret_task);
+// Adds those that belong into the page of tasks that answers the filter; `run` is the one that is
+// asked for, or NULL.
+MUST_CHECK Status embedded_merge(Reads *reads, const TaskFilter *filter, const RunRow *run,
+                                 TaskPage *page);
+bool task_is_wanted(const void *row, void *filter); // reads/tasks.c
+
 int64_t read_limit(int64_t limit); // 1 … LIMIT_LIST_PAGE
 size_t read_size_max(size_t size_max);
 // Rows to fetch next, after a chunk that took `size` bytes (0: it is the first).

@@ -1,5 +1,6 @@
 // Reads of tasks, newest first: of a run, in some states, of a name or a queue.
 //
+// Embedded tasks stand in the rows of their runs (reads/embedded.c).
 // Resume tasks have no rows: a run that is ready and that nobody owns stands for one. They are
 // added to what is found (reads/resume.c).
 //
@@ -13,7 +14,8 @@ Status read_task(Reads *reads, Str id, TaskRow *ret_task) {
     Scan scan = scan_of(TABLE_TASKS, TASKS_BY_ID, &wanted, 1);
     TRY(rows_scan(reads->rows, &scan, reads->arena, &rows, &count));
     if (count == 0) {
-        Status status = resume_find(reads, id, ret_task);
+        Status status = embedded_find(reads, id, ret_task);
+        if (status == ERR_NOT_FOUND) status = resume_find(reads, id, ret_task);
         if (status != ERR_NOT_FOUND) return status;
         return diag_set(reads->diag, ERR_NOT_FOUND, "TASK_NOT_FOUND", "there is no task \"%.*s\"",
                         STR_ARG(id));
@@ -22,7 +24,7 @@ Status read_task(Reads *reads, Str id, TaskRow *ret_task) {
     return OK;
 }
 
-static bool task_is_wanted(const void *row, void *context) {
+bool task_is_wanted(const void *row, void *context) {
     const TaskRow *task = row;
     const TaskFilter *filter = context;
     if (filter->states && !(filter->states & (1u << task->state))) return false;
@@ -48,8 +50,9 @@ Status read_tasks(Reads *reads, const TaskFilter *asked, TaskPage *ret_page) {
                  .page = filter.page,
                  .wanted = task_is_wanted,
                  .context = &filter};
-    if (filter.run.key != 0 || !str_is_null(filter.run.id)) {
-        RunRow run;
+    RunRow run;
+    bool is_of_run = filter.run.key != 0 || !str_is_null(filter.run.id);
+    if (is_of_run) {
         TRY(read_run(reads, filter.run, &run));
         matches[0].run = run.key;
         walk_add(&walk, TASKS_BY_RUN, &matches[0], 1);
@@ -60,5 +63,6 @@ Status read_tasks(Reads *reads, const TaskFilter *asked, TaskPage *ret_page) {
     }
     TRY(walk_run(reads, &walk));
     *ret_page = (TaskPage){(TaskRow *)(void *)walk.rows, walk.count, walk.next};
+    TRY(embedded_merge(reads, &filter, is_of_run ? &run : NULL, ret_page));
     return resume_merge(reads, &filter, ret_page);
 }

@@ -299,6 +299,10 @@ local function open(keys, args, is_making)
   if not (found[1] and found[2] and found[3]) then return {'foreign'} end
   if tonumber(found[1]) > tonumber(args[1]) or found[2] ~= args[2] then return {'newer', found[1]} end
   local answers, is_changed = {'ok', found[3]}, false
+  if is_making and tonumber(found[1]) < tonumber(args[1]) then -- older ones are refused from now on
+    redis.call('HSET', keys[STORE], 'format', args[1])
+    is_changed = true
+  end
   for i = 3, #args, 2 do
     local known = redis.call('HGET', keys[STORE], 'columns:' .. args[i]) or ''
     local joined = columns_join(known, args[i + 1])

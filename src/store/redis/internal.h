@@ -22,7 +22,7 @@
 #include <pthread.h>
 
 enum {
-    REDIS_FORMAT = 1, // raised when an older abide cannot work with it any more
+    REDIS_FORMAT = 2, // raised when an older abide cannot work with it any more
     REDIS_PREFIX_MAX = 64,
     REDIS_VERSION_MIN = 7,
     REDIS_CONNECT_TIMEOUT_MS = 5 * 1000,

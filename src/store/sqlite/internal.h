@@ -91,7 +91,7 @@ void sqlite_rows_protect(SqliteRows *self); // [sqlite-rows-4], once the databas
 MUST_CHECK Status sqlite_rows_check_schema(SqliteRows *self, Diag *diag);
 
 // ---- migrations.c ----
-enum { SCHEMA_VERSION = 17 };
+enum { SCHEMA_VERSION = 18 };
 typedef struct Migration {
     int version; // what the file has afterwards
     Status (*apply)(sqlite3 *database, Buf *sql, Diag *diag);

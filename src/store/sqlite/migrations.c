@@ -283,12 +283,18 @@ static Status add_secrets(sqlite3 *database, Buf *sql, Diag *diag) {
     return sqlite_execute(database, "ALTER TABLE abide_tasks ADD COLUMN \"secrets\" TEXT", diag);
 }
 
+// Version 18. The task that a parked run waits for, if that has no row of its own.
+static Status add_embedded(sqlite3 *database, Buf *sql, Diag *diag) {
+    (void)sql;
+    return sqlite_execute(database, "ALTER TABLE abide_runs ADD COLUMN \"task\" BLOB", diag);
+}
+
 const Migration migrations[] = {
     {1, create_all},      {2, add_schedules},     {3, add_queues},      {4, add_snapshots},
     {5, add_states},      {6, add_ready_counter}, {7, add_tokens},      {8, add_code},
     {9, add_tasks_ended}, {10, add_homes},        {11, add_task_names}, {12, add_retries},
     {13, add_files},      {14, add_phases},       {15, add_rates},      {16, add_places},
-    {17, add_secrets},
+    {17, add_secrets},    {18, add_embedded},
 };
 const size_t migration_count = COUNT_OF(migrations);
 

@@ -1,8 +1,8 @@
 // The rows of runs that an SQLite store has in memory.
 //
-// Most texts of a run never change, so they live in the same block as the entry; only the wait set
-// and the snapshot change and have buffers of their own that are used again. A run that wakes and
-// parks over and over therefore costs no allocation here.
+// Most texts of a run never change, so they live in the same block as the entry; only the wait set,
+// the snapshot and the task change and have buffers of their own that are used again. A run that
+// wakes and parks over and over therefore costs no allocation here.
 //
 // Invariants [run-cache-1]-[run-cache-4] are in run_cache.h.
 //
@@ -26,16 +26,21 @@ typedef struct CachedRun {
     List use;
     RunRow row;
     uint64_t touched_by; // serial of the transaction that wrote it last
-    OwnText waits, snapshot;
+    OwnText waits, snapshot, task;
     size_t size; // bytes accounted for
     char text[]; // owned text of all other columns
 } CachedRun;
 
+static uint64_t changing_bits(const RunCache *cache) {
+    return cache->waits_bit | cache->snapshot_bit | cache->task_bit;
+}
+
 void run_cache_init(RunCache *cache, size_t max_size) {
     *cache = (RunCache){.max_size = max_size,
                         .waits_bit = column_bit(TABLE_RUNS, offsetof(RunRow, waits)),
-                        .snapshot_bit = column_bit(TABLE_RUNS, offsetof(RunRow, snapshot))};
-    cache->fixed_bits = table_text_bits(TABLE_RUNS) & ~cache->waits_bit & ~cache->snapshot_bit;
+                        .snapshot_bit = column_bit(TABLE_RUNS, offsetof(RunRow, snapshot)),
+                        .task_bit = column_bit(TABLE_RUNS, offsetof(RunRow, task))};
+    cache->fixed_bits = table_text_bits(TABLE_RUNS) & ~changing_bits(cache);
     map_init(&cache->by_key);
     strmap_init(&cache->by_id);
     list_init(&cache->uses);
@@ -49,6 +54,7 @@ static void free_entry(RunCache *cache, CachedRun *entry) {
     cache->size -= entry->size;
     mem_free(entry->waits.text);
     mem_free(entry->snapshot.text);
+    mem_free(entry->task.text);
     mem_free(entry);
 }
 
@@ -89,7 +95,7 @@ static CachedRun *entry_new(RunCache *cache, const RunRow *row) {
         if (cache->fixed_bits >> i & 1) text_size += row_str(row, &table->columns[i]).len;
     CachedRun *entry = mem_zalloc(sizeof(CachedRun) + text_size);
     entry->row = *row;
-    entry->row.waits = entry->row.snapshot = STR_NULL;
+    entry->row.waits = entry->row.snapshot = entry->row.task = STR_NULL;
     char *at = entry->text;
     for (uint8_t i = 0; i < table->column_count; i++) {
         Str text = cache->fixed_bits >> i & 1 ? row_str(row, &table->columns[i]) : STR_NULL;
@@ -136,6 +142,10 @@ static void set_snapshot(RunCache *cache, CachedRun *entry, Str snapshot) {
     entry->row.snapshot = is_large ? TEXT_KEPT : own(cache, entry, &entry->snapshot, snapshot);
 }
 
+static void set_task(RunCache *cache, CachedRun *entry, Str task) {
+    entry->row.task = own(cache, entry, &entry->task, task);
+}
+
 static void trim(RunCache *cache, const CachedRun *kept) { // [run-cache-3]
     while (cache->size > cache->max_size && cache->uses.next != &kept->use)
         free_entry(cache, container_of(cache->uses.next, CachedRun, use));
@@ -148,6 +158,7 @@ const RunRow *run_cache_add(RunCache *cache, const RunRow *row) {
     entry = entry_new(cache, row);
     set_waits(cache, entry, row->waits);
     set_snapshot(cache, entry, row->snapshot);
+    set_task(cache, entry, row->task);
     trim(cache, entry);
     return &entry->row;
 }
@@ -174,10 +185,10 @@ void run_cache_update(RunCache *cache, const RunRow *row, uint64_t changes) {
         free_entry(cache, entry); // it is read again when it is asked for
         return;
     }
-    uint64_t texts = cache->waits_bit | cache->snapshot_bit;
-    row_copy_columns(&tables[TABLE_RUNS], changes & ~texts, row, &entry->row);
+    row_copy_columns(&tables[TABLE_RUNS], changes & ~changing_bits(cache), row, &entry->row);
     if (is_waits) set_waits(cache, entry, row->waits);
     if (changes & cache->snapshot_bit) set_snapshot(cache, entry, row->snapshot);
+    if (changes & cache->task_bit) set_task(cache, entry, row->task);
     (void)use(cache, entry);
     trim(cache, entry);
 }

@@ -26,7 +26,7 @@ typedef struct RunCache {
     uint64_t serial;      // of the present transaction
     VEC(int64_t) touched; // keys of the runs it wrote
     uint64_t fixed_bits;  // columns of texts that never change
-    uint64_t waits_bit, snapshot_bit;
+    uint64_t waits_bit, snapshot_bit, task_bit;
 } RunCache;
 
 void run_cache_init(RunCache *cache, size_t max_size);

@@ -20,6 +20,8 @@
 //   [verify-internal-5] Queues and concurrency keys count the tasks that there are (model/queue.h),
 //        and who of a key may be claimed follows from its queue's limit ([keys-1] and [keys-2] of
 //        tasks/keys.c).
+//   [verify-internal-8] An embedded task is leased and is all its run waits for, and the run is due
+//        no later than its lease ends ([embedded-2], [embedded-4] of kernel/tasks/embedded.h).
 //   [verify-internal-7] Places count the runs that stand there, and name one of them or none.
 //   [verify-internal-6] No open task is among those its run takes for ended ([waits-idle-2] of
 //        waits/idle.c).
@@ -58,6 +60,8 @@ void verify_run_place(Verify *verify, const RunRow *run);
 MUST_CHECK Status verify_waiter(Verify *verify, const void *row);
 MUST_CHECK Status verify_event(Verify *verify, const void *row);
 MUST_CHECK Status verify_task(Verify *verify, const void *row);
+// A task that stands in the row of its run.
+MUST_CHECK Status verify_embedded(Verify *verify, const RunRow *run, const WaitSet *set);
 MUST_CHECK Status verify_task_key(Verify *verify, const void *row);
 // A table with rows of runs, by an index whose first column, at `offset` of the row, is the run.
 MUST_CHECK Status verify_belongings(Verify *verify, TableNumber table, int index, size_t offset);

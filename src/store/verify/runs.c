@@ -26,14 +26,21 @@ static Status waits_verify(Verify *verify, const RunRow *run) {
     if (is_parked == str_is_null(run->waits)) {
         return verify_bad(verify, "a run's state and its wait set disagree", run->id);
     }
+    if (!str_is_null(run->task) && run->state != RUN_SUSPENDED) {
+        return verify_bad(verify, "a run that is not parked has a task in its row", run->id);
+    }
     if (!is_parked) return OK;
     WaitSet set;
     if (wait_set_decode(&verify->scratch, run->waits, &set) != OK || set.count == 0) {
         return verify_bad(verify, "a wait set cannot be read", run->id);
     }
     if (run->state != RUN_SUSPENDED) return OK;
-    if (run->due_at_ms !=
-        earliest_of(wait_set_deadline(&set), run->deadline_at_ms)) { // [verify-internal-4]
+    int64_t due_at_ms = earliest_of(wait_set_deadline(&set), run->deadline_at_ms);
+    bool has_task = !str_is_null(run->task);
+    if (has_task) TRY(verify_embedded(verify, run, &set));
+    bool is_good = has_task ? run->due_at_ms == earliest_of(run->due_at_ms, due_at_ms)
+                            : run->due_at_ms == due_at_ms;
+    if (!is_good) { // [verify-internal-4]
         return verify_bad(verify, "a parked run is due at another time than its waits", run->id);
     }
     for (size_t i = 0; i < set.count; i++) {

@@ -4,6 +4,7 @@
 // its run exists ([verify-internal-3]) and does not take it for ended ([verify-internal-6]). What
 // it adds to its queue is counted for verify/queues.c.
 #include "model/phase.h"
+#include "model/tasks/pack.h"
 #include "store/verify/internal.h"
 
 static void count_task(Verify *verify, const TaskRow *task) {
@@ -32,6 +33,24 @@ static bool place_is_sane(const TaskRow *task) { // [verify-internal-4]
     case KEY_NOWHERE: return task->state != TASK_LEASED && task->claim_rank == 0;
     }
     return false;
+}
+
+Status verify_embedded(Verify *verify, const RunRow *run, const WaitSet *set) {
+    TaskRow task;
+    if (task_unpack(&verify->scratch, run->task, &task) != OK)
+        return verify_bad(verify, "the task in the row of a run cannot be read", run->id);
+    task.run = run->key;
+    const WaitItem *item = &set->items[0];
+    bool is_sane = task.state == TASK_LEASED && set->count == 1 && item->kind == WAIT_TASK &&
+                   item->target == task.key && str_equal(item->name, task.id) &&
+                   str_is_null(task.concurrency_key) && run->due_at_ms > 0 &&
+                   run->due_at_ms <= task.due_at_ms && task.key > run->tasks_ended_key;
+    if (!is_sane) // [verify-internal-8]
+        return verify_bad(verify, "a run and the task in its row contradict each other", run->id);
+    verify->counts[COUNTER_TASKS_FIRST + task.state]++;
+    if (task.key > verify->max_key) verify->max_key = task.key;
+    count_task(verify, &task);
+    return OK;
 }
 
 Status verify_task(Verify *verify, const void *row) {

@@ -111,7 +111,9 @@ static void execute_closed(World *world, const char *sql) {
 }
 
 // What versions from 14 on have added.
+#define WITHOUT_EMBEDDED "ALTER TABLE abide_runs DROP COLUMN task;"
 #define WITHOUT_PLACES                                                                             \
+    WITHOUT_EMBEDDED                                                                               \
     "DROP TABLE abide_places; ALTER TABLE abide_runs DROP COLUMN place;"                           \
     "ALTER TABLE abide_snapshots DROP COLUMN place; ALTER TABLE abide_tasks DROP COLUMN secrets;"
 #define WITHOUT_RATES WITHOUT_PLACES "DROP TABLE abide_rates;"

@@ -254,7 +254,7 @@ static void a_schema_of_version_1_gets_its_phases(void **state) {
     assert_int_equal(test_postgres_query(world->side, "SELECT count(*) FROM pg_class WHERE relname "
                                                       "IN ('runs_by_state', 'tasks_by_state')"),
                      0);
-    assert_int_equal(test_postgres_query(world->side, "SELECT schema_version FROM lone.store"), 3);
+    assert_int_equal(test_postgres_query(world->side, "SELECT schema_version FROM lone.store"), 4);
     end_backends(world); // whose statements know the old one
     assert_true(has_run(world, &world->one, "a"));
 }

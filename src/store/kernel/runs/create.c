@@ -24,6 +24,7 @@
 #include "store/kernel/events/events.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/runs/snapshots.h"
+#include "store/kernel/tasks/embedded.h"
 
 static Status tags_insert(Kernel *kernel, int64_t run, Str tags) {
     TagReader reader = {tags};
@@ -398,6 +399,10 @@ static Status fork_note(Kernel *kernel, const Op *op, const Run *source, Run *ru
 static Status fork_fill(Kernel *kernel, const Op *op, Run *source, const ForkPlace *place,
                         Run *run) {
     TRY(fork_note(kernel, op, source, run));
+    if (!str_is_null(source->row.task)) { // rows are what is copied
+        TRY(embedded_give_row(kernel, source));
+        TRY(run_store(kernel, source));
+    }
     if (source->row.kind == RUN_FLOW) {
         TRY(flow_fork(kernel, source, run, &place->point));
     } else {

@@ -18,6 +18,7 @@
 #include "store/kernel/events/events.h"
 #include "store/kernel/runs/runs.h"
 #include "store/kernel/runs/snapshots.h"
+#include "store/kernel/tasks/embedded.h"
 #include "store/kernel/tasks/tasks.h"
 #include "store/kernel/waits/waits.h"
 
@@ -397,6 +398,7 @@ Status apply_commit_turn(Kernel *kernel, Op *op) {
     bool is_looking = turn->next == NEXT_CONTINUE && turn->waits.count > 0;
     if (turn->next == NEXT_SUSPEND || is_looking) TRY(targets_prepare(kernel, turn, &run, &set));
     TRY(run_last_seq(kernel, &run));
+    run.may_embed = embedded_is_fit(kernel, turn, &run);
     reply->log = log_copy(kernel, turn);
     if (turn->participant) TRY(turn_participate(kernel, op));
     reply->before_seq = run.row.log_seq;

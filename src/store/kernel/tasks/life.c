@@ -18,6 +18,7 @@
 #include "base/containers/hash.h"
 #include "model/phase.h"
 #include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/embedded.h"
 #include "store/kernel/tasks/queues.h"
 #include "store/kernel/tasks/tasks.h"
 #include "store/kernel/waits/waits.h"
@@ -48,7 +49,8 @@ Status task_store(Kernel *kernel, const TaskRow *before, TaskRow *after) { // [l
         kernel_count(kernel, COUNTER_TASKS_FIRST + after->state, 1);
     }
     if (after->due_at_ms != before->due_at_ms) kernel_note_due(kernel, after->due_at_ms);
-    TRY(kernel_update(kernel, TABLE_TASKS, before, after));
+    if (embedded_is_ending(kernel, after)) TRY(kernel_insert(kernel, TABLE_TASKS, after));
+    else TRY(kernel_update(kernel, TABLE_TASKS, before, after));
     task_cache_write(&kernel->tasks, after);
     TRY(queue_count_task(kernel, before, after));
     return key_apply(kernel, &key);
@@ -190,6 +192,7 @@ Status task_fire(Kernel *kernel, const TaskRow *due) {
 Status tasks_end_leases(Kernel *kernel, Str worker) {
     // Those that are leased are mostly the oldest that are open: the queued ones behind the last of
     // them are not looked at.
+    TRY(embedded_give_rows_of(kernel, worker));
     int64_t leased_count = kernel->counters[COUNTER_TASKS_FIRST + TASK_LEASED];
     TaskRow wanted = {.phase = task_phase(TASK_LEASED)}, *rows = NULL;
     size_t count = 0;
@@ -219,10 +222,11 @@ static Status task_cancel(Kernel *kernel, TaskRow *task) {
     return task_store(kernel, task, &after);
 }
 
-// Each task of the run, whatever its state.
-static Status tasks_visit(Kernel *kernel, const Run *run,
+// Each task of the run, whatever its state; the caller stores the run.
+static Status tasks_visit(Kernel *kernel, Run *run,
                           Status (*visit)(Kernel *kernel, TaskRow *task, int64_t position),
                           int64_t position) {
+    TRY(embedded_give_row(kernel, run));
     if (!(run->facts.may_have & MAY_HAVE_TASKS)) return OK;
     TaskRow wanted = {.run = run->row.key}, *rows = NULL;
     size_t count = 0;

@@ -15,6 +15,7 @@
 #include "model/phase.h"
 #include "store/kernel/held.h"
 #include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/embedded.h"
 #include "store/kernel/tasks/queues.h"
 
 enum { LEASE_TOKEN_BITS = 53 };
@@ -84,20 +85,29 @@ static TaskRow task_row_new(Kernel *kernel, const TaskSpec *spec, const Run *run
     return task;
 }
 
-Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
+static Status task_find(Kernel *kernel, Str id, TaskRow *ret_task, bool *ret_is_embedded) {
     TaskRow wanted = {.id = id}, *rows = NULL;
     size_t count = 0;
+    *ret_is_embedded = false;
     if (str_is_null(id)) return ERR_NOT_FOUND;
-    const TaskRow *cached = task_cache_find(&kernel->tasks, id);
+    const CachedTask *cached = task_cache_find(&kernel->tasks, id);
     if (cached) {
-        row_copy(&tables[TABLE_TASKS], &kernel->scratch, cached, ret_task); // [kernel-internal-5]
+        *ret_is_embedded = cached->is_embedded;
+        row_copy(&tables[TABLE_TASKS], &kernel->scratch, &cached->row,
+                 ret_task); // [kernel-internal-5]
         return OK;
     }
     Scan scan = scan_of(TABLE_TASKS, TASKS_BY_ID, &wanted, 1);
     TRY(kernel_scan(kernel, &scan, &rows, &count));
-    if (count == 0) return ERR_NOT_FOUND;
+    *ret_is_embedded = count == 0;
+    if (count == 0) return embedded_load(kernel, id, ret_task);
     *ret_task = rows[0];
     return OK;
+}
+
+Status task_load_id(Kernel *kernel, Str id, TaskRow *ret_task) {
+    bool is_embedded;
+    return task_find(kernel, id, ret_task, &is_embedded);
 }
 
 // [kernel-tasks-tasks-1] The id is taken. *ret_is_free when what had it could be cleared away.
@@ -113,7 +123,7 @@ static Status task_find_existing(Kernel *kernel, Str id, const Run *run, int64_t
     return *ret_is_free ? task_remove(kernel, &existing) : OK;
 }
 
-// Counts a task that was just inserted, and gives it to whom it was leased.
+// Counts a new task, and gives it to whom it was leased.
 static Status task_note_new(Kernel *kernel, const TaskRow *task, KeyChange *key, Run *run) {
     kernel_count(kernel, COUNTER_TASKS_FIRST + task->state, 1);
     kernel_note_due(kernel, task->due_at_ms);
@@ -124,7 +134,7 @@ static Status task_note_new(Kernel *kernel, const TaskRow *task, KeyChange *key,
         run_keep_facts(kernel, run);
     }
     if (task->state != TASK_LEASED) return OK;
-    task_cache_write(&kernel->tasks, task);
+    if (!run || str_is_null(run->row.task)) task_cache_write(&kernel->tasks, task);
     task_hand_out(kernel, kernel->eager, task);
     return OK;
 }
@@ -138,6 +148,14 @@ Status task_create(Kernel *kernel, const TaskSpec *spec, Run *run, int64_t *ret_
     TRY(task_lease_new(kernel, &task, &is_leased));
     if (is_leased) kernel->batch->out.has_tasks = had_tasks;
     TRY(key_decide(kernel, NULL, &task, &key));
+    *ret_key = task.key;
+    *ret_is_new = true;
+    bool is_embedded = run && run->may_embed && is_leased &&
+                       task.due_at_ms <= kernel_now(kernel) + LIMIT_EMBEDDED_LEASE_MS;
+    if (is_embedded) {
+        embedded_put(kernel, run, &task);
+        return task_note_new(kernel, &task, &key, run);
+    }
     Status status = kernel_insert_new(kernel, TABLE_TASKS, &task);
     if (status == ERR_CONFLICT) {
         bool is_free = false;
@@ -165,11 +183,16 @@ Status apply_create_task(Kernel *kernel, Op *op) {
 
 // ---- what a worker says ----
 
-static Status task_require(Kernel *kernel, Str id, TaskRow *ret_task) {
-    Status status = task_load_id(kernel, id, ret_task);
+static Status task_require_any(Kernel *kernel, Str id, TaskRow *ret_task, bool *ret_is_embedded) {
+    Status status = task_find(kernel, id, ret_task, ret_is_embedded);
     if (status != ERR_NOT_FOUND) return status;
     return kernel_refuse(kernel, ERR_NOT_FOUND, "TASK_NOT_FOUND", "there is no task \"%.*s\"",
                          STR_ARG(id));
+}
+
+static Status task_require(Kernel *kernel, Str id, TaskRow *ret_task) {
+    bool is_embedded;
+    return task_require_any(kernel, id, ret_task, &is_embedded);
 }
 
 static Status task_check_lease(Kernel *kernel, const TaskRow *task,
@@ -180,11 +203,18 @@ static Status task_check_lease(Kernel *kernel, const TaskRow *task,
                          STR_ARG(task->id), task_state_name(task->state));
 }
 
+// The task of that lease, in a row of its own. [embedded-3]
+static Status task_require_lease(Kernel *kernel, Str id, int64_t token, TaskRow *ret_task) {
+    bool is_embedded;
+    TRY(task_require_any(kernel, id, ret_task, &is_embedded));
+    TRY(task_check_lease(kernel, ret_task, token));
+    return is_embedded ? embedded_give_row_to(kernel, ret_task) : OK;
+}
+
 Status apply_heartbeat_task(Kernel *kernel, Op *op) {
     TaskRow before;
     TRY(kernel_check_size(kernel, "the progress", op->in.heartbeat.progress, LIMIT_ERROR_SIZE));
-    TRY(task_require(kernel, op->in.heartbeat.id, &before));
-    TRY(task_check_lease(kernel, &before, op->in.heartbeat.token));
+    TRY(task_require_lease(kernel, op->in.heartbeat.id, op->in.heartbeat.token, &before));
     TaskRow after = before;
     task_set_lease(kernel, &after, op->in.heartbeat.lease_ms);
     if (!str_is_null(op->in.heartbeat.progress)) after.progress = op->in.heartbeat.progress;
@@ -211,8 +241,9 @@ static void note_woken(Op *op, int64_t run, const ReadyRun *ready) {
 
 Status apply_complete_task(Kernel *kernel, Op *op) {
     TaskRow before;
+    bool is_embedded;
     TRY(kernel_check_size(kernel, "the result", op->in.complete_task.result, LIMIT_PAYLOAD_SIZE));
-    TRY(task_require(kernel, op->in.complete_task.id, &before));
+    TRY(task_require_any(kernel, op->in.complete_task.id, &before, &is_embedded));
     // Said again because the answer was lost. Another result under the same token is not what
     // counts, and must not hear that it does.
     bool is_repeated = before.state == TASK_COMPLETED &&
@@ -225,7 +256,9 @@ Status apply_complete_task(Kernel *kernel, Op *op) {
     op->out.complete_task.attempt = attempt_of(kernel, &before);
     size_t ready_count = kernel->batch->out.ready_count;
     held_begin(kernel, before.run);
+    if (is_embedded) embedded_begin_end(kernel, &before);
     TRY(task_end(kernel, &before, &after, TASK_COMPLETED));
+    TRY(embedded_end(kernel));
     for (size_t i = ready_count; i < kernel->batch->out.ready_count; i++)
         note_woken(op, before.run, &kernel->batch->out.ready[i]);
     return OK;
@@ -234,8 +267,7 @@ Status apply_complete_task(Kernel *kernel, Op *op) {
 Status apply_fail_task(Kernel *kernel, Op *op) {
     TaskRow before;
     TRY(kernel_check_size(kernel, "the error", op->in.fail_task.error, LIMIT_ERROR_SIZE));
-    TRY(task_require(kernel, op->in.fail_task.id, &before));
-    TRY(task_check_lease(kernel, &before, op->in.fail_task.token));
+    TRY(task_require_lease(kernel, op->in.fail_task.id, op->in.fail_task.token, &before));
     TaskRow after = before;
     after.error = op->in.fail_task.error;
     op->out.fail_task.attempt = attempt_of(kernel, &before);
@@ -251,8 +283,7 @@ Status apply_fail_task(Kernel *kernel, Op *op) {
 
 Status apply_release_task(Kernel *kernel, Op *op) {
     TaskRow before;
-    TRY(task_require(kernel, op->in.release_task.id, &before));
-    TRY(task_check_lease(kernel, &before, op->in.release_task.token));
+    TRY(task_require_lease(kernel, op->in.release_task.id, op->in.release_task.token, &before));
     TaskRow after = before;
     if (before.is_cancel_wanted) return task_end(kernel, &before, &after, TASK_CANCELLED);
     after.attempt--; // it was not made

@@ -26,6 +26,7 @@
 #include "base/assert.h"
 #include "store/kernel/events/events.h"
 #include "store/kernel/runs/runs.h"
+#include "store/kernel/tasks/embedded.h"
 #include "store/kernel/waits/waits.h"
 #include <stdlib.h>
 
@@ -421,7 +422,8 @@ static Status wait_park(Kernel *kernel, Run *run, WaitSet *set) {
     row->owner = 0;
     row->claim_rank = 0;
     row->paused_state = 0;
-    row->due_at_ms = earliest_of(wait_set_deadline(set), row->deadline_at_ms);
+    row->due_at_ms =
+        embedded_due(kernel, run, earliest_of(wait_set_deadline(set), row->deadline_at_ms));
     TRY(idle_enter(kernel, run, set));
     return run_store(kernel, run);
 }
