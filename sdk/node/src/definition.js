@@ -11,12 +11,13 @@ const hashOf = body => createHash("sha256").update(Function.prototype.toString.c
 
 export function workflow(about, body) {
   const options = typeof about === "string" ? { name: about } : about
-  allowOnly("workflow", options, ["name", "version", "current"])
+  allowOnly("workflow", options, ["name", "version", "current", "description", "input"])
   if (typeof body !== "function") throw new TypeError(`workflow ${options.name}: needs a function`)
   const name = argument("workflow", "name", options.name)
   const version = options.version === undefined ? hashOf(body).slice(0, VERSION_LENGTH)
     : argument("workflow", "version", options.version)
-  return Object.freeze({ name, version, current: options.current === true, body })
+  const { description, input, current } = options
+  return Object.freeze({ name, version, current: current === true, description, input, body })
 }
 
 export const isDefinition = value => typeof value?.body === "function" && typeof value.version === "string"

@@ -162,7 +162,8 @@ export class TurnWorker {
   }
 
   async #register() {
-    const workflows = [...this.#definitions.values()].map(({ name, version, current }) => ({ name, version, current }))
+    const workflows = [...this.#definitions.values()]
+      .map(({ name, version, current, description, input }) => ({ name, version, current, description, input }))
     await this.transport.call("POST", "/v1/turns/register", { body: { workflows }, retryFor: 0 })
     this.link.up()
     this.clock.isVirtual = await this.#isTimeVirtual()

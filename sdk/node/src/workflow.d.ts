@@ -10,6 +10,10 @@ export interface WorkflowOptions {
   version?: string
   /** New runs get this version even where the server has known it before, as after a roll-back. */
   current?: boolean
+  /** Shown with the workflow. It and `input` belong to the version: give another one when they change. */
+  description?: string
+  /** A schema: what does not fit it is refused when a run is started, with BAD_INPUT. */
+  input?: object
 }
 
 /** A workflow that a worker can execute and a client can start. */
@@ -17,6 +21,8 @@ export interface Definition<Input = any, Result = any> {
   readonly name: string
   readonly version: string
   readonly current: boolean
+  readonly description?: string
+  readonly input?: object
   readonly body: WorkflowFunction<Input, Result>
 }
 

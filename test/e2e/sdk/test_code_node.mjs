@@ -425,3 +425,16 @@ test("a race with a step that takes long is won by a timer, a signal or a task m
   assert.deepEqual(steps.slice(0, 3), ["one", "two", "three"])
   assert.equal(worker.stats().workflows.suspended, 0)
 })
+
+test("what does not fit the input's schema is refused at start, and the description is shown", async t => {
+  const card = { type: "object", required: ["card"], properties: { card: { type: "integer" } } }
+  const definition = workflow({ name: `flow-${++count}`, version: "1", description: "Takes a card", input: card },
+    async (ctx, input) => input.card)
+  const worker = working(t, {}, definition)
+  worker.start({ handleSignals: false })
+  await waitUntil(() => worker.stats().workflows.isKnown)
+  await assert.rejects(client.start(definition, { card: "x" }), { code: "BAD_INPUT", status: 400 })
+  assert.equal(await client.run(definition, { card: 7 }), 7)
+  const { config } = await client.workflows.show(definition.name)
+  assert.deepEqual([config.description, config.input], ["Takes a card", card])
+})
