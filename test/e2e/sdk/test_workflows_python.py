@@ -98,6 +98,20 @@ class Behaviours(WorkflowTest):
         self.assertEqual(self.effects, ["charge", "ship"])
         self.assertEqual([step["name"] for step in self.client.steps(run.id)], ["charge", "ship"])
 
+    def test_an_input_that_does_not_fit_the_schema_is_refused(self):
+        schema = {"type": "object", "required": ["card"], "properties": {"card": {"type": "integer"}}}
+
+        @workflow(self.name(), version="1", description="Takes a card", schema=schema)
+        async def order(ctx, input):
+            return input["card"]
+        self.work(order)
+        self.assertEqual(self.start(order, {"card": 7}).result(timeout=60), 7)
+        with self.assertRaises(abide.InvalidRequest) as caught:
+            self.client.start(order, {"card": "x"})
+        self.assertEqual(caught.exception.code, "BAD_INPUT")
+        config = self.client.workflows.show(order.name)["config"]
+        self.assertEqual((config["description"], config["input"]), ("Takes a card", schema))
+
     def test_a_plain_function_blocks_where_the_other_awaits(self):
         def order(ctx, input):
             first = ctx.step("first", self.effect, "first", 1)

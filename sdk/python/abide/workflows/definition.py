@@ -4,7 +4,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import textwrap
-from typing import (TYPE_CHECKING, Any, Callable, Coroutine, Generic, Optional, TypeVar, Union,
+from typing import (TYPE_CHECKING, Any, Callable, Coroutine, Dict, Generic, Optional, TypeVar, Union,
                     overload)
 
 from ..convert import Decoder, annotation, decoder
@@ -22,8 +22,11 @@ class Workflow(Generic[I, R]):
     """A durable function with its name and version. Calling it is calling the function."""
 
     def __init__(self, function: Callable[..., Any], name: Optional[str], version: Optional[str],
-                 input: Any):
+                 input: Any, description: Optional[str] = None,
+                 schema: Optional[Dict[str, Any]] = None):
         self.function = function
+        self.description = description
+        self.schema = schema
         self.name = name or function.__name__
         self.version = version or source_hash(function)
         self.is_async = inspect.iscoroutinefunction(function)
@@ -57,8 +60,9 @@ def source_hash(function: Callable[..., Any]) -> str:
 class Decorator:
     """@workflow(…), waiting for its function."""
 
-    def __init__(self, name: Optional[str], version: Optional[str], input: Any):
-        self._options = (name, version, input)
+    def __init__(self, name: Optional[str], version: Optional[str], input: Any,
+                 description: Optional[str], schema: Optional[Dict[str, Any]]):
+        self._options = (name, version, input, description, schema)
 
     @overload
     def __call__(self, function: "Callable[[Context, I], Coroutine[Any, Any, R]]") -> Workflow[I, R]: ...
@@ -83,17 +87,22 @@ def workflow(name: "Callable[[Context], Coroutine[Any, Any, R]]") -> Workflow[No
 def workflow(name: "Callable[[BlockingContext], R]") -> Workflow[None, R]: ...
 @overload
 def workflow(name: Optional[str] = None, *, version: Optional[str] = None,
-             input: Any = None) -> Decorator: ...
+             input: Any = None, description: Optional[str] = None,
+             schema: Optional[Dict[str, Any]] = None) -> Decorator: ...
 
 
 def workflow(name: Union[Callable[..., Any], str, None] = None, *, version: Optional[str] = None,
-             input: Any = None) -> Any:
+             input: Any = None, description: Optional[str] = None,
+             schema: Optional[Dict[str, Any]] = None) -> Any:
     """Decorator: makes a workflow of an `async def` or a plain function.
 
     name     the function's name unless given
     version  the first 12 digits of the SHA-256 of the function's source unless given
     input    what the input is read as: the parameter's annotation unless given
+    description, schema
+             shown with the workflow; a start whose input does not fit the schema is refused with
+             BAD_INPUT. They belong to the version: give another one when they change
     """
     if callable(name):
         return Workflow(name, None, version, input)
-    return Decorator(name, version, input)
+    return Decorator(name, version, input, description, schema)

@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 from ..aio import AsyncTransport
 from ..convert import encode
 from ..errors import ApiError, ServerUnreachable
-from ..fields import in_milliseconds
+from ..fields import given, in_milliseconds
 from ..transport import Backoff
 from ..voice import Link, say
 from .context import Clock
@@ -63,10 +63,9 @@ class Service:
         self.mocks: Dict[str, Callable[..., Any]] = {}
         self._options = options
         self._definitions = {(each.name, each.version): each for each in definitions}
-        self._served = '"workflows":' + encode([
-            {"name": name, "version": version} for name, version in self._definitions])
-        self._claimant = '"worker":%s,"lease":"%s",%s' % (
-            encode(options.name), in_milliseconds(options.lease), self._served)
+        self._claimant = '"worker":%s,"lease":"%s","workflows":%s' % (
+            encode(options.name), in_milliseconds(options.lease),
+            encode([{"name": name, "version": version} for name, version in self._definitions]))
         self._asked = 0  # turns that the claim under way may bring
         self._refused = refused
         self._runs: Dict[str, Run] = {}  # that hold a turn
@@ -164,6 +163,11 @@ class Service:
             await asyncio.sleep(0.01)
         self._ended.set()
 
+    def _registration(self) -> str:
+        return encode({"workflows": [
+            given(name=each.name, version=each.version, description=each.description,
+                  input=each.schema) for each in self._definitions.values()]})
+
     # ---- claiming ----
 
     async def _claim_forever(self) -> None:
@@ -173,7 +177,7 @@ class Service:
             try:
                 if not is_registered:
                     await self.transport.call("POST", "/v1/turns/register", retry_for=0,
-                                              text="{%s}" % self._served)
+                                              text=self._registration())
                     await self._ask_about_clock()
                     is_registered = True
                 await self.take(await self._claim())
