@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 from ..aio import AsyncTransport
 from ..convert import encode
 from ..errors import ApiError, ServerUnreachable
-from ..fields import given, in_milliseconds
+from ..fields import in_milliseconds
 from ..transport import Backoff
 from ..voice import Link, say
 from .context import Clock
@@ -164,9 +164,10 @@ class Service:
         self._ended.set()
 
     def _registration(self) -> str:
+        about = [{"name": each.name, "version": each.version, "description": each.description,
+                  "input": each.schema} for each in self._definitions.values()]
         return encode({"workflows": [
-            given(name=each.name, version=each.version, description=each.description,
-                  input=each.schema) for each in self._definitions.values()]})
+            {key: value for key, value in each.items() if value is not None} for each in about]})
 
     # ---- claiming ----
 
