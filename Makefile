@@ -11,6 +11,7 @@
 #   make fuzz-diff  random programs against node, until interrupted
 #   make fuzz-api   random requests against a server, until interrupted   make fuzz-api SEED=7
 #   make chaos      clusters under kills, cuts and failovers, ten minutes each   make chaos SCENARIO=cuts MINUTES=2
+#   make conformance WORKER='python3 worker.py'   what a worker of workflows does, against docs/protocol.md
 #   make load       herds of runs against a server, with the worst answer beside them   make load STORES=redis KINDS=workers HERD=100000
 #   make install    make install PREFIX=/usr DESTDIR=/tmp/package; make uninstall takes the last one back
 #   make format tidy clean
@@ -30,10 +31,11 @@ HERD ?= 12000
 TIMES ?= 3
 PREFIX ?= /usr/local
 DESTDIR ?=
+WORKER ?= python3 test/conformance/worker_minimal.py
 OPTIONS ?=
 export BUILD JOBS PREFIX DESTDIR OPTIONS
 
-.PHONY: all run test test-all test-loaded soak bench sim fuzz-diff fuzz-api chaos load format tidy install uninstall clean
+.PHONY: all run test test-all test-loaded soak bench sim fuzz-diff fuzz-api chaos conformance load format tidy install uninstall clean
 
 all:
 	@tools/setup build
@@ -80,6 +82,11 @@ fuzz-api: all
 chaos: all
 	@tools/setup test
 	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) python3 test/cluster/nemesis.py $(SCENARIO) --minutes $(MINUTES) --seed $(SEED)
+
+conformance: all
+	@tools/setup test
+	@ABIDE_BUILD_DIR=$(abspath $(BUILD)) ABIDE_SOURCE_DIR=$(CURDIR) WORKER='$(WORKER)' \
+		python3 test/conformance/check.py $(if $(ONLY),Worker.test_$(ONLY))
 
 load: all
 	@tools/setup test

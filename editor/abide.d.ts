@@ -233,6 +233,8 @@ interface FlowConfig {
   idleTimeout?: Duration | "off";
   /** Beginnings of turns kept for rewinding. */
   keepSnapshots?: number;
+  /** Paths of data that nobody is shown: "password", "card.number". */
+  secret?: string[];
   /** Names of the events that clients of the handler API may post. */
   events?: string[];
   /** Queue of the tasks that name none. */

@@ -34,6 +34,8 @@ struct abide_engine {
     pthread_mutex_t lock; // guards what follows
     IdSource ids;
     StrMap registered; // name -> Registered
+    Map masks;         // key of a definition -> Mask, in mask_arena
+    Arena mask_arena;
     VEC(Closer) closers;
     VEC(Str) task_names; // functions that this process has; owned
     bool is_recovered;

@@ -148,6 +148,8 @@ Status engine_open(const char *url, const abide_options *options, abide_engine *
     abide_engine *engine = mem_zalloc(sizeof(abide_engine));
     if (options != NULL) engine->options = *options;
     api_registered_init(engine);
+    map_init(&engine->masks);
+    arena_init(&engine->mask_arena);
     id_source_init(&engine->ids, env_system());
     Status status = open_engine(engine, url, diag);
     if (status != OK) {
@@ -188,6 +190,8 @@ static void engine_free(void *context) {
     abide_engine *engine = context;
     driver_free(&engine->driver);
     api_registered_done(engine);
+    map_done(&engine->masks);
+    arena_done(&engine->mask_arena);
     while (engine->closers.count > 0) {
         Closer closer = vec_pop(&engine->closers);
         closer.function(closer.user);

@@ -13,6 +13,7 @@
 #include "api/driver/turns.h"
 #include "base/text/id.h"
 #include "engine/coordinator/coordinator.h"
+#include "json/mask.h"
 
 // ---- life ----
 
@@ -106,6 +107,17 @@ MUST_CHECK Status engine_pause_reason(abide_engine *engine, Arena *arena, const 
 // Whether what the store has of a released run can be read, as far as that shows without bringing
 // it back. The row must have its snapshot: those of lists do not, and are OK.
 MUST_CHECK Status engine_check_released(abide_engine *engine, const RunRow *run, Diag *diag);
+// What `config.secret` of a version hides of its runs' data, for as long as the engine lives;
+// NULL = nothing.
+const Mask *engine_mask(abide_engine *engine, int64_t definition);
+typedef struct EngineMasks {
+    const Mask *const *items;
+    size_t count;
+} EngineMasks;
+// Those of all versions, for data that belongs to no run: the arena has the list.
+EngineMasks engine_common_masks(abide_engine *engine, Arena *arena);
+// The JSON without what they hide. `name`: what the whole is called; null = nothing.
+Str engine_hide(const EngineMasks *masks, Str name, Str json, Arena *arena);
 bool engine_is_shared(const abide_engine *engine); // other nodes may work on the store
 int64_t engine_run_retention_ms(const abide_engine *engine);
 bool engine_isolates_children(const abide_engine *engine); // abide_options

@@ -32,8 +32,9 @@ FlowModule *flow_module_retain(FlowModule *module);
 void flow_module_release(FlowModule *module); // NULL is fine
 // The workflows of a file: at least one.
 typedef struct FlowWorkflowInfo {
-    Str name;        // UTF-8, lives as long as the module
-    Str config_json; // null when the file has no config
+    Str name;                // UTF-8, lives as long as the module
+    Str config_json;         // null when the file has no config
+    const struct Mask *mask; // what nobody is shown of its data (json/mask.h); NULL = nothing
     uint32_t line;
 } FlowWorkflowInfo;
 uint32_t flow_module_workflow_count(const FlowModule *module);

@@ -960,7 +960,7 @@ export class Client {
   /** What it would do with these answers; nothing is written and nothing leaves. */
   tryRun(runId: string, options?: TryOptions): Promise<Trial>
   /** What a debugger needs to go on with a copy of it: script, snapshot, deliveries. */
-  copy(runId: string, options?: { turn?: number }): Promise<RunCopy>
+  copy(runId: string, options?: { turn?: number; secrets?: boolean }): Promise<RunCopy>
   /** Sends a signal to one run. It is kept until the run takes it. */
   signal(runId: string, name: string, payload?: Json, options?: SendOptions):
     Promise<{ event_id: string; delivered: boolean; duplicate: boolean }>

@@ -373,9 +373,14 @@ class Client:
                                               events=events, time=time, turn=turn,
                                               version=version, source=source))
 
-    def copy(self, run_id: str, *, turn: Optional[int] = None) -> JsonObject:
-        """What a debugger needs to go on with a copy of it: script, snapshot, deliveries."""
-        return self.transport.object("GET", "%s/copy" % _run_path(run_id), query=given(turn=turn))
+    def copy(self, run_id: str, *, turn: Optional[int] = None,
+             secrets: Optional[bool] = None) -> JsonObject:
+        """What a debugger needs to go on with a copy of it: script, snapshot, deliveries.
+
+        secrets: with the data that config.secret hides; for admins, and logged.
+        """
+        return self.transport.object("GET", "%s/copy" % _run_path(run_id),
+                                     query=given(turn=turn, secrets=secrets))
 
     # ---- signals and events ----
 

@@ -419,6 +419,8 @@ int cli_debug(int argument_count, char **arguments) {
          "where virtual time begins, e.g. 2026-01-01T00:00:00Z"},
         {"run", 'r', OPTION_TEXT, &launch->run, "RUN", "debug a copy of this run"},
         {"turn", 't', OPTION_COUNT, &launch->turn, "N", "… as this kept turn of it began"},
+        {"secrets", 0, OPTION_FLAG, &launch->has_secrets, NULL,
+         "… with the data that config.secret hides; for admins, and logged"},
         {"server", 0, OPTION_TEXT, &launch->server, "URL", "where the run is; ABIDE_SERVER"},
         {"token", 0, OPTION_TEXT, &launch->token, "TOKEN", "for the server; ABIDE_TOKEN"},
         {"ca-file", 0, OPTION_TEXT, &launch->ca_file, "FILE",

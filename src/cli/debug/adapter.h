@@ -32,6 +32,7 @@ typedef struct Launch {
     Str run;                           // to be attached to; null: `program` is launched
     Str server, store, token, ca_file; // where the run is
     uint64_t turn;                     // a kept one; 0 = as it is now
+    bool has_secrets;                  // with the data that config.secret hides
     bool stops_on_entry;
     bool is_free; // noDebug: breakpoints do not stop
 } Launch;

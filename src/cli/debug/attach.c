@@ -72,8 +72,11 @@ static Status get(Attaching *self, const char *rest, const JsonValue **ret_json,
 }
 
 static Status get_copy(Attaching *self, uint64_t turn, const JsonValue **ret_copy, Diag *diag) {
-    char rest[48] = "/copy";
-    if (turn != 0) snprintf(rest, sizeof rest, "/copy?turn=%llu", (unsigned long long)turn);
+    char rest[64];
+    const char *secrets = self->adapter->launch.has_secrets ? "true" : "false";
+    int len = snprintf(rest, sizeof rest, "/copy?secrets=%s", secrets);
+    if (turn != 0)
+        snprintf(rest + len, sizeof rest - (size_t)len, "&turn=%llu", (unsigned long long)turn);
     return get(self, rest, ret_copy, diag);
 }
 

@@ -66,6 +66,7 @@ Status launch_read(Adapter *adapter, const JsonValue *arguments, Diag *diag) {
     if (!str_is_null(input)) launch->input = arena_str(&adapter->arena, input);
     TRY(read_answers(adapter, arguments, diag));
     TRY(read_turn(launch, arguments, diag));
+    TRY(json_get_bool(arguments, "secrets", &launch->has_secrets, diag));
     TRY(json_get_bool(arguments, "noDebug", &launch->is_free, diag));
     return json_get_bool(arguments, "stopOnEntry", &launch->stops_on_entry, diag);
 }

@@ -4,6 +4,7 @@
 // has options of its own (`retry: {`), or the config (`export const config = {`). Whether the name
 // of the object is declared in the file is not looked at: nobody calls a variable `Task`.
 #include "cli/lsp/place.h"
+#include "base/assert.h"
 
 enum { OPTIONS_DEPTH_MAX = 4 }; // of the tables
 
@@ -158,8 +159,9 @@ static Str key_detail(const ConfigKey *key) {
     case CONFIG_NAMES: return STR("names");
     case CONFIG_SCHEMA: return STR("JSON Schema");
     case CONFIG_RETRY: return STR("object");
-    default: return STR("value");
+    case CONFIG_PATHS: return STR("paths");
     }
+    UNREACHABLE();
 }
 
 bool place_option(const PlaceOptions *options, size_t index, Arena *arena,

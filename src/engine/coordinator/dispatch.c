@@ -124,6 +124,7 @@ static void handed_back(Request *request) {
 static void hand_back(Coordinator *c, ResidentRun *run) {
     HandBack *self = mem_zalloc(sizeof(HandBack));
     self->coordinator = c;
+    list_init(&self->request.link);
     self->request.done = handed_back;
     self->request.op.kind = OP_RELEASE;
     self->request.op.in.release.run = run->key;

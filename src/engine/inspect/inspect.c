@@ -7,6 +7,7 @@
 #include "engine/inspect/inspect.h"
 #include "base/array.h"
 #include "engine/inspect/view_diff.h"
+#include "flow/mask/hide.h"
 #include "json/value.h"
 
 enum { VARIABLES_SIZE_MAX = 16 << 20, ANSWER_SIZE_MAX = 64 << 20 };
@@ -45,6 +46,7 @@ static Status look(const Standing *standing, const Wanted *wanted, const JsonVal
     *ret_all = NULL;
     if (standing->run.snapshot.len == 0) return OK;
     TRY(standing_open(standing, wanted->modules, arena, &machine, diag));
+    flow_mask_hide(machine->vm);
     Buf text;
     JsonValue *all = NULL;
     buf_init(&text, VARIABLES_SIZE_MAX);

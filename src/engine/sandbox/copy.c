@@ -57,6 +57,22 @@ static Status find_module(const Sandbox *self, FlowModule **ret_module, Diag *di
     return definition_module(&row, self->arena, ret_module, diag);
 }
 
+static const Mask *mask_of(const FlowModule *module, Str workflow) {
+    uint32_t index;
+    if (flow_module_find_workflow(module, workflow, &index) != OK) return NULL;
+    return flow_module_workflow(module, index).mask;
+}
+
+// Or whoever tries could look at what the version of the run hides.
+static Status check_masks(FlowModule *const modules[2], Str workflow, Diag *diag) {
+    Str path = mask_missing(mask_of(modules[1], workflow), mask_of(modules[0], workflow));
+    if (str_is_null(path)) return OK;
+    return diag_set(diag, ERR_CONFLICT, "MOVE_REFUSED",
+                    "the version would show `%.*s`, which that of the run hides: name it in "
+                    "config.secret",
+                    STR_ARG(path));
+}
+
 static Status put_on_version(Sandbox *self, Diag *diag) {
     FlowModule *modules[2] = {self->module, NULL};
     RunView *view = &self->view;
@@ -66,6 +82,7 @@ static Status put_on_version(Sandbox *self, Diag *diag) {
     if (status != OK)
         status = diag_set(diag, ERR_CONFLICT, "MOVE_REFUSED",
                           "that version has no workflow \"%.*s\"", STR_ARG(view->workflow));
+    if (status == OK) status = check_masks(modules, view->workflow, diag);
     Moved moved = {.snapshot = view->snapshot};
     if (status == OK && !str_is_null(view->snapshot))
         status = move_snapshot(view->snapshot, modules, self->arena, &moved, diag);
@@ -131,5 +148,6 @@ Status sandbox_copy(Sandbox *self, Diag *diag) {
     TRY(take_module(self, &standing, diag));
     if (!str_is_null(start->version) || !str_is_null(start->source))
         TRY(put_on_version(self, diag));
+    self->mask = mask_of(self->module, self->view.workflow);
     return restore(self, diag);
 }

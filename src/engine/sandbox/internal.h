@@ -4,6 +4,7 @@
 #include "engine/runners/flow.h"
 #include "engine/runners/flow_machine.h"
 #include "engine/sandbox/sandbox.h"
+#include "json/mask.h"
 #include "json/write.h"
 
 typedef struct SandboxEffect { // what a turn did, in order
@@ -27,6 +28,7 @@ typedef struct Sandbox {
     Arena *arena;
     RunView view;
     FlowModule *module;  // of the view; owned
+    const Mask *mask;    // of its workflow; NULL = nothing is hidden
     int64_t began_at_ms; // where its clock begins
     FixedEnv env;
     FlowRunner runner;

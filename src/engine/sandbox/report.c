@@ -38,7 +38,7 @@ static void put_effects(const Sandbox *self, JsonWriter *json) {
         json_put_instant(json, "at", effect->at_ms);
         json_put_cstr(json, "kind", effect_name(effect->kind));
         json_put_string(json, "name", effect->name);
-        put_json(json, "data", effect->json);
+        put_json(json, "data", mask_json(self->mask, effect->name, effect->json, self->arena));
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -49,8 +49,9 @@ static void put_effects(const Sandbox *self, JsonWriter *json) {
         for (size_t k = i + 1; k < self->states.count; k++)
             is_last &= !str_equal(self->states.data[i].name, self->states.data[k].name);
         if (!is_last) continue;
-        json_write_key(json, self->states.data[i].name);
-        json_write_raw(json, self->states.data[i].value);
+        const StateSpec *state = &self->states.data[i];
+        json_write_key(json, state->name);
+        json_write_raw(json, mask_json(self->mask, state->name, state->value, self->arena));
     }
     json_write_object_end(json);
 }
@@ -147,8 +148,10 @@ Str sandbox_report(Sandbox *self) {
     json_put_cstr(&json, "status", end_name(self->end));
     bool has_error = self->end == SANDBOX_FAILED || self->end == SANDBOX_CANCELLED;
     bool has_result = self->end == SANDBOX_COMPLETED || self->end == SANDBOX_CONTINUED;
-    put_json(&json, "result", has_result ? self->result : STR_NULL);
-    put_json(&json, "error", has_error ? self->result : STR_NULL);
+    Str end =
+        mask_json(self->mask, has_error ? STR("error") : STR("result"), self->result, self->arena);
+    put_json(&json, "result", has_result ? end : STR_NULL);
+    put_json(&json, "error", has_error ? end : STR_NULL);
     json_put_string(&json, "reason", self->reason != NULL ? str_from(self->reason) : STR_NULL);
     json_put_instant(&json, "now", self->env.now_ms);
     json_put_i64(&json, "turns", self->turns);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "engine/runners/filter.h"
 #include "engine/sandbox/internal.h"
+#include "flow/mask/hide.h"
 
 enum { INSPECT_MAX = 4 << 20, RANDOM_SEED = 1 };
 
@@ -51,9 +52,14 @@ static void take_effects(Sandbox *self) {
 static Str inspect(Sandbox *self) {
     const FlowMachine *machine = self->output.machine;
     if (machine == NULL) return STR_NULL;
+    FlowVm *shown;
+    Diag diag;
+    if (self->mask == NULL) shown = machine->vm;
+    else if (flow_mask_copy(machine->vm, &shown, &diag) != OK) return STR_NULL;
     Buf text;
     buf_init(&text, INSPECT_MAX);
-    flow_vm_inspect(machine->vm, 0, &text);
+    flow_vm_inspect(shown, 0, &text);
+    if (shown != machine->vm) flow_vm_free(shown);
     Str json = text.is_overflown ? STR_NULL : arena_str(self->arena, buf_str(&text));
     buf_done(&text);
     return json;

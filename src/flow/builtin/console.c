@@ -6,6 +6,7 @@
 #include "flow/builtin/console_format.h"
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"
+#include "flow/mask/mask.h"
 #include "flow/vm/vm.h"
 
 enum { LINE_SIZE_MAX = 1 << 20 };
@@ -70,7 +71,7 @@ static uint32_t append_format(FlowVm *vm, Buf *out, const FlowValue *values, uin
     return used;
 }
 
-static void append_line(FlowVm *vm, Buf *out, const FlowValue *values, uint32_t count) {
+static void append_values(FlowVm *vm, Buf *out, const FlowValue *values, uint32_t count) {
     uint32_t at = 0;
     if (count && flow_is_string(values[0])) at = append_format(vm, out, values, count);
     for (; at < count && !out->is_overflown && !flow_native_is_overdrawn(vm); at++) {
@@ -80,11 +81,31 @@ static void append_line(FlowVm *vm, Buf *out, const FlowValue *values, uint32_t 
     }
 }
 
+// Without what nobody is shown of this run: objects by their places, then all texts.
+static void append_masked_line(FlowVm *vm, Buf *out, const FlowNativeCall *call) {
+    FlowMasked masked;
+    Buf line;
+    buf_init(&line, out->max_size);
+    flow_masked_init(&masked, vm);
+    flow_native_charge(vm, masked.cells.count);
+    vm->masked = &masked;
+    append_values(vm, &line, call->arguments, call->count);
+    vm->masked = NULL;
+    flow_masked_text(&masked, buf_str(&line), out);
+    flow_masked_done(&masked);
+    buf_done(&line);
+}
+
+static void append_line(FlowVm *vm, Buf *out, const FlowNativeCall *call) {
+    if (flow_vm_mask(vm)) append_masked_line(vm, out, call);
+    else append_values(vm, out, call->arguments, call->count);
+}
+
 static FlowNativeResult console_write(FlowVm *vm, FlowNativeCall *call) {
     if (!vm->host || !vm->host->ops->effect) return NATIVE_OK;
     Buf line;
     buf_init(&line, LINE_SIZE_MAX);
-    append_line(vm, &line, call->arguments, call->count);
+    append_line(vm, &line, call);
     flow_native_charge(vm, line.len);
     FlowEffect effect = {
         .kind = FLOW_EFFECT_LOG,

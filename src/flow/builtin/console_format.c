@@ -15,6 +15,7 @@
 #include "flow/builtin/objects.h"
 #include "flow/builtin/primitives.h"
 #include "flow/builtin/text/date.h"
+#include "flow/mask/mask.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/promise.h"
 #include "flow/vm/vm.h"
@@ -228,6 +229,15 @@ static void append_property(Inspector *self, Buf *out, const FlowProperty *prope
     inspect_value(self, out, property->value);
 }
 
+// Whether nobody is shown this property.
+static bool append_hidden(const Inspector *self, Buf *out, const FlowObject *object, FlowKey key) {
+    const FlowMasked *masked = self->vm->masked;
+    Str path = masked ? flow_masked_property(masked, object, key) : STR_NULL;
+    if (str_is_null(path)) return false;
+    buf_printf(out, "[secret %.*s]", STR_ARG(path));
+    return true;
+}
+
 static void add_elements(Inspector *self, Parts *parts, const FlowArray *array) {
     FlowObject *object = (FlowObject *)(uintptr_t)&array->object;
     uint32_t shown = 0;
@@ -262,7 +272,11 @@ static void add_entries(Inspector *self, Parts *parts, const FlowSlotObject *col
         inspect_value(self, out, entry->key);
         if (collection->object.cell.kind != KIND_MAP) continue;
         buf_append_cstr(out, " => ");
-        inspect_value(self, out, entry->value);
+        bool is_name = flow_is_string(entry->key);
+        FlowKey key = {0};
+        if (is_name) key = flow_key_string(self->vm, flow_as_string(entry->key));
+        bool is_hidden = is_name && append_hidden(self, out, &collection->object, key);
+        if (!is_hidden) inspect_value(self, out, entry->value);
     }
     if (table->live_count > shown) {
         uint32_t rest = table->live_count - shown;
@@ -295,7 +309,7 @@ static void add_properties(Inspector *self, Parts *parts, FlowObject *object) {
             Buf *out = parts_add(parts);
             append_key(self, out, key);
             buf_append_cstr(out, ": ");
-            append_property(self, out, &property);
+            if (!append_hidden(self, out, object, key)) append_property(self, out, &property);
         }
     }
 }
@@ -393,6 +407,12 @@ static void add_parts(Inspector *self, Parts *parts, FlowObject *object) {
 }
 
 static void inspect_object(Inspector *self, Buf *out, FlowObject *object) {
+    const FlowMasked *masked = self->vm->masked;
+    Str path = masked ? flow_masked_object(masked, object) : STR_NULL;
+    if (!str_is_null(path)) {
+        buf_printf(out, "[secret %.*s]", STR_ARG(path));
+        return;
+    }
     if (is_open(self, object)) {
         buf_printf(out, "[Circular *%u]", circle_number(self, object, true));
         return;

@@ -81,11 +81,11 @@ static void print_keys(JsonWriter *json, const char *key, const ConfigKey *keys,
         [CONFIG_DURATION] = "duration", [CONFIG_DURATION_OFF] = "duration|off",
         [CONFIG_INTEGER] = "integer",   [CONFIG_FACTOR] = "number",
         [CONFIG_NAME] = "name",         [CONFIG_NAMES] = "names",
-        [CONFIG_SCHEMA] = "schema",     [CONFIG_RETRY] = "options"};
+        [CONFIG_SCHEMA] = "schema",     [CONFIG_RETRY] = "options",
+        [CONFIG_PATHS] = "paths"};
     json_write_key(json, str_from(key));
     json_write_array_begin(json);
     for (size_t i = 0; i < count; i++) {
-        if (keys[i].type == CONFIG_LATER) continue; // refused
         json_write_object_begin(json);
         json_put_cstr(json, "name", keys[i].name);
         json_put_cstr(json, "type", types[keys[i].type]);

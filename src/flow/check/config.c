@@ -29,7 +29,7 @@ const ConfigKey config_keys[] = {
     {"tags", CONFIG_NAMES, 0, 0, RULED(tags, SPEC_TAG)},
     {"input", CONFIG_SCHEMA, 0, 0, MEMBER(input)},
     {"output", CONFIG_SCHEMA, 0, 0, MEMBER(output)},
-    {"secret", CONFIG_LATER, 0, 0, 0, CONFIG_NO_FLAG, SPEC_NONE},
+    {"secret", CONFIG_PATHS, 0, 0, MEMBER(secret)},
 };
 const size_t config_key_count = COUNT_OF(config_keys);
 
@@ -193,6 +193,40 @@ static void take_names(const Walk *walk, const ConfigKey *key, const JsonValue *
     *(Str *)member_of(walk, key) = arena_str(walk->arena, joined);
 }
 
+// The paths go into a mask, and so into its limits.
+static bool check_path(const Walk *walk, const ConfigKey *key, const JsonValue *value, Mask *mask) {
+    Diag diag;
+    if (value->kind != JSON_KIND_STRING) {
+        wrong_type(walk, key, value, "paths, which are strings");
+        return false;
+    }
+    if (mask_add(mask, value->string, &diag) == OK) return true;
+    say(walk, value, arena_printf(walk->arena, "`%s`: %s", key->name, diag.message),
+        STR("Write \"password\" for all that is called so, or \"card.number\""));
+    return false;
+}
+
+static void take_paths(const Walk *walk, const ConfigKey *key, const JsonValue *value) {
+    if (value->kind != JSON_KIND_ARRAY) {
+        wrong_type(walk, key, value, "an array of paths such as \"card.number\"");
+        return;
+    }
+    if (value->count == 0) {
+        say(walk, value, arena_printf(walk->arena, "`%s` is empty", key->name),
+            STR("Leave the key out to say nothing"));
+        return;
+    }
+    Mask mask = {0};
+    Str joined = STR_NULL;
+    JSON_EACH (item, value) {
+        if (!check_path(walk, key, item, &mask)) return;
+        joined = str_is_null(joined) ? item->string
+                                     : arena_printf(walk->arena, "%.*s\n%.*s", STR_ARG(joined),
+                                                    STR_ARG(item->string));
+    }
+    *(Str *)member_of(walk, key) = arena_str(walk->arena, joined);
+}
+
 static void take_schema(const Walk *walk, const ConfigKey *key, const JsonValue *value) {
     JsonFault fault;
     if (schema_check(value, walk->arena, &fault)) *(const JsonValue **)member_of(walk, key) = value;
@@ -231,7 +265,6 @@ static void unknown_key(const Walk *walk, const KeyList *list, const JsonValue *
     Str all = STR_NULL;
     for (size_t i = 0; i < list->count; i++) {
         const ConfigKey *key = &list->keys[i];
-        if (key->type == CONFIG_LATER) continue;
         all = str_is_null(all) ? str_from(key->name)
                                : arena_printf(walk->arena, "%.*s, %s", STR_ARG(all), key->name);
         suggest(&guess, key->name);
@@ -256,12 +289,7 @@ static void take_value(const Walk *walk, const ConfigKey *key, const JsonValue *
     case CONFIG_NAMES: take_names(walk, key, value); break;
     case CONFIG_SCHEMA: take_schema(walk, key, value); break;
     case CONFIG_RETRY: take_retry(walk, key, value); break;
-    case CONFIG_LATER:
-        say_key(
-            walk, value,
-            arena_printf(walk->arena, "`%s` is not available: nothing would be hidden", key->name),
-            STR("Leave the key out, and keep secrets out of inputs, results and logs"));
-        break;
+    case CONFIG_PATHS: take_paths(walk, key, value); break;
     }
 }
 
@@ -297,4 +325,14 @@ void flow_config_read(Arena *arena, Str config_json, FlowConfig *config) {
     if (str_is_null(config_json)) return;
     if (json_parse(arena, arena_str(arena, config_json), &value, NULL) == OK)
         walk_config(&walk, value);
+}
+
+const Mask *flow_config_mask(Arena *arena, Str config_json) {
+    FlowConfig config = {0};
+    flow_config_read(arena, config_json, &config);
+    if (str_is_null(config.secret)) return NULL;
+    Mask *mask = ARENA_NEW(arena, Mask);
+    for (Str left = config.secret, path; str_split(&left, '\n', &path);)
+        if (mask_add(mask, path, NULL) != OK) break; // it was checked when the text was read
+    return mask->count > 0 ? mask : NULL;
 }

@@ -6,6 +6,7 @@
 //        already was accepted by the build of its day: reading takes from it what is right by the
 //        table.
 #pragma once
+#include "json/mask.h"
 #include "json/schema.h"
 #include "model/spec.h"
 
@@ -26,6 +27,7 @@ typedef struct FlowConfig {
     Str queue;       // null = not said
     Str tags;        // joined by '\n'; null = not said
     Str events;      // names of the signals that clients may post, joined likewise; null = any
+    Str secret;      // paths that nobody is shown (json/mask.h), joined likewise; null = none
     const JsonValue *input, *output; // schemas; NULL = not said
     bool has_priority, has_keep;
 } FlowConfig;
@@ -39,7 +41,7 @@ typedef enum ConfigType {
     CONFIG_NAMES, // at least one
     CONFIG_SCHEMA,
     CONFIG_RETRY, // an object with members of its own
-    CONFIG_LATER  // a key that is spoken for and does nothing yet: refused
+    CONFIG_PATHS  // of json/mask.h; at least one
 } ConfigType;
 
 enum { CONFIG_NO_FLAG = UINT16_MAX };
@@ -63,3 +65,5 @@ void flow_config_check(const JsonValue *config, Arena *arena,
                        void (*report)(void *context, const JsonFault *fault), void *context);
 // What the text says; what it does not say stays as it was. Texts live in the arena. [config-2]
 void flow_config_read(Arena *arena, Str config_json, FlowConfig *config);
+// What nobody is shown, in the arena; NULL: nothing. [config-2]
+const Mask *flow_config_mask(Arena *arena, Str config_json);

@@ -7,6 +7,7 @@
 #include "flow/code/code.h"
 #include "base/containers/hash.h"
 #include "base/memory.h"
+#include "flow/check/config.h"
 #include "flow/vm/vm.h"
 
 FlowModule *flow_module_new(Str file_name, Str source, bool is_prelude) {
@@ -46,6 +47,9 @@ void flow_module_seal(FlowModule *module) {
         sites += routine->site_count;
     }
     module->site_count = sites;
+    for (uint32_t i = 0; i < module->workflow_count; i++)
+        module->workflows[i].mask =
+            flow_config_mask(&module->arena, module->workflows[i].config_json);
     flow_module_index(module);
     module->is_sealed = true;
 }
@@ -174,8 +178,10 @@ uint32_t flow_module_workflow_count(const FlowModule *module) { return module->w
 FlowWorkflowInfo flow_module_workflow(const FlowModule *module, uint32_t index) {
     ASSERT(index < module->workflow_count);
     const FlowWorkflow *workflow = &module->workflows[index];
-    return (FlowWorkflowInfo){
-        .name = workflow->name, .config_json = workflow->config_json, .line = workflow->line};
+    return (FlowWorkflowInfo){.name = workflow->name,
+                              .config_json = workflow->config_json,
+                              .mask = workflow->mask,
+                              .line = workflow->line};
 }
 
 Status flow_module_find_workflow(const FlowModule *module, Str name, uint32_t *ret_index) {

@@ -147,8 +147,9 @@ struct FlowRoutine {
 };
 
 typedef struct FlowWorkflow {
-    Str name;        // UTF-8, in the module's arena
-    Str config_json; // the config literal as JSON; null when there is none
+    Str name;                // UTF-8, in the module's arena
+    Str config_json;         // the config literal as JSON; null when there is none
+    const struct Mask *mask; // what nobody is shown of its data (json/mask.h); NULL: all is shown
     uint32_t line;
 } FlowWorkflow;
 

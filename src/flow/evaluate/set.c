@@ -7,6 +7,7 @@
 #include "base/containers/map.h"
 #include "base/containers/vec.h"
 #include "flow/evaluate/internal.h"
+#include "flow/mask/mask.h"
 #include "flow/snapshot/path.h"
 #include "flow/snapshot/view.h"
 #include "flow/value/table.h"
@@ -215,34 +216,89 @@ static void put_cut(JsonWriter *json, const char *key, Buf *text) {
     json_put_string(json, key, (Str){text->data ? text->data : "", length});
 }
 
-static void put_value(FlowVm *vm, JsonWriter *json, const char *key, FlowValue value) {
+typedef struct Shown { // what people see of a change
+    FlowVm *vm;
+    const FlowMasked *masked; // NULL = nothing is hidden
+    MaskState state;          // where the path leads
+} Shown;
+
+static void write_value(FlowVm *vm, FlowValue value, uint32_t text_max, Buf *text) {
+    if (flow_is_object(value)) flow_json_from_value(vm, value, text);
+    else flow_view_text(vm, value, text_max, text);
+}
+
+// As a whole first: what is cut is no JSON, and a text may be cut in two.
+static void write_masked(const Shown *shown, FlowValue value, Buf *text) {
+    const Mask *mask = shown->masked->mask;
+    Str hidden = mask_path(mask, shown->state);
+    if (!str_is_null(hidden)) {
+        buf_printf(text, "[secret %.*s]", STR_ARG(hidden));
+        return;
+    }
+    Arena arena;
+    Buf whole, plain;
+    arena_init(&arena);
+    buf_init(&whole, SIZE_MAX / 2);
+    buf_init(&plain, SIZE_MAX / 2);
+    write_value(shown->vm, value, UINT32_MAX, &whole);
+    Str json = buf_str(&whole);
+    if (flow_is_object(value)) json = mask_json_at(mask, shown->state, json, &arena);
+    flow_masked_text(shown->masked, json, &plain);
+    buf_append_str(text, buf_str(&plain));
+    buf_done(&plain);
+    buf_done(&whole);
+    arena_done(&arena);
+}
+
+static void put_value(const Shown *shown, JsonWriter *json, const char *key, FlowValue value) {
     Buf text;
     if (flow_is_hole(value)) {
         json_put_raw(json, key, STR("null"));
         return;
     }
     buf_init(&text, SHOWN_BYTES);
-    if (flow_is_object(value)) flow_json_from_value(vm, value, &text);
-    else flow_view_text(vm, value, FLOW_SET_TEXT_MAX, &text);
+    if (shown->masked) write_masked(shown, value, &text);
+    else write_value(shown->vm, value, FLOW_SET_TEXT_MAX, &text);
     put_cut(json, key, &text);
     buf_done(&text);
 }
 
-static Status set_each(const FlowSet *set, FlowVm *vm, Buf *ret_changes, Diag *diag) {
+static MaskState state_of(const FlowMasked *masked, Str path) {
+    FlowPath parts;
+    MaskState state = 0;
+    if (!masked || flow_path_parse(path, &parts, NULL) != OK) return 0;
+    for (size_t i = 0; i < parts.count; i++)
+        if (!str_is_null(parts.parts[i].name))
+            state = mask_step(masked->mask, state, parts.parts[i].name);
+    return state;
+}
+
+static Status set_each(const FlowSet *set, FlowVm *vm, const FlowMasked *masked, Buf *ret_changes,
+                       Diag *diag) {
     JsonWriter json;
     json_writer_init(&json, ret_changes, STR_NULL);
     json_write_array_begin(&json);
     for (size_t i = 0; i < set->count; i++) {
         Setting setting = {.vm = vm, .wanted = &set->values[i], .old = FLOW_HOLE, .diag = diag};
         TRY(set_one(&setting));
+        Shown shown = {vm, masked, state_of(masked, setting.wanted->path)};
         json_write_object_begin(&json);
         json_put_string(&json, "path", setting.wanted->path);
-        put_value(vm, &json, "old", setting.old);
-        put_value(vm, &json, "new", setting.value);
+        put_value(&shown, &json, "old", setting.old);
+        put_value(&shown, &json, "new", setting.value);
         json_write_object_end(&json);
     }
     json_write_array_end(&json);
     return OK;
+}
+
+static Status set_masked(const FlowSet *set, FlowVm *vm, Buf *ret_changes, Diag *diag) {
+    FlowMasked masked;
+    if (flow_vm_mask(vm) == NULL) return set_each(set, vm, NULL, ret_changes, diag);
+    flow_masked_init(&masked, vm); // before anything is replaced
+    Status status = set_each(set, vm, &masked, ret_changes, diag);
+    flow_masked_done(&masked);
+    return status;
 }
 
 // ---- the whole ----
@@ -274,7 +330,7 @@ Status flow_set_snapshot(const FlowSet *set, Str bytes, Buf *ret_bytes, Buf *ret
     FlowVm *vm;
     TRY(flow_snapshot_read(bytes, &options, &vm, diag));
     Status status = check_waits(vm, diag);
-    if (status == OK) status = set_each(set, vm, ret_changes, diag);
+    if (status == OK) status = set_masked(set, vm, ret_changes, diag);
     if (status == OK) status = write_set(vm, &options, ret_bytes, diag);
     flow_vm_free(vm);
     return status;

@@ -309,6 +309,20 @@ void flow_heap_sweep(FlowHeap *heap) {
     }
 }
 
+void flow_heap_each(FlowHeap *heap, void (*visit)(void *context, FlowCell *cell), void *context) {
+    heap_retire_bump(heap);
+    for (FlowChunk *chunk = heap->chunks; chunk; chunk = chunk->next) {
+        char *end = chunk_cells(chunk) + chunk->size;
+        for (char *at = chunk_cells(chunk); at < end;) {
+            FlowCell *cell = (FlowCell *)(void *)at;
+            at += flow_cell_size(cell);
+            if (cell->kind != KIND_FREE) visit(context, cell);
+        }
+    }
+    for (FlowLargeCell *large = heap->large; large; large = large->next)
+        visit(context, (FlowCell *)(large + 1));
+}
+
 void flow_heap_mark_cell(FlowHeap *heap, const void *pointer) {
     FlowCell *cell = (FlowCell *)(uintptr_t)pointer;
     if (!cell || cell->flags & (CELL_MARKED | CELL_SHARED)) return;

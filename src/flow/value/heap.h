@@ -66,6 +66,8 @@ static inline void flow_heap_mark(FlowHeap *heap, FlowValue value) {
 }
 void flow_heap_drain(FlowHeap *heap); // marks all that is reachable from what was pushed
 void flow_heap_sweep(FlowHeap *heap);
+// Calls with each cell there is, garbage included; nothing may be allocated meanwhile.
+void flow_heap_each(FlowHeap *heap, void (*visit)(void *context, FlowCell *cell), void *context);
 size_t flow_cell_size(const FlowCell *cell);
 size_t flow_heap_large_bytes(const FlowHeap *heap); // taken from the system for large cells
 

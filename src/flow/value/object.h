@@ -162,6 +162,7 @@ typedef struct FlowBoundFunction {
 
 // "[secret NAME]": how a KIND_SECRET shows (builtin/text/secret.c).
 void flow_secret_mask(FlowVm *vm, const FlowObject *secret, Buf *out);
+FlowValue flow_secret_new(FlowVm *vm, FlowString *name); // without a prefix
 
 // --- making
 FlowObject *flow_object_new(FlowVm *vm, FlowObject *proto); // KIND_OBJECT

@@ -12,6 +12,7 @@
 //        fuel of a turn is missing in the next ones.
 #include "base/assert.h"
 #include "base/memory.h"
+#include "flow/mask/mask.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/unwound.h"
 
@@ -376,7 +377,8 @@ static void vm_report_rejections(FlowVm *vm) {
         char text[FLOW_TEXT_MAX];
         Buf line;
         buf_init(&line, FLOW_TEXT_MAX * 2);
-        buf_printf(&line, "Uncaught (in promise) %s", flow_describe(vm, promise->result, text));
+        buf_append_cstr(&line, "Uncaught (in promise) ");
+        flow_mask_text(vm, str_from(flow_describe(vm, promise->result, text)), &line);
         FlowEffect effect = {FLOW_EFFECT_LOG, STR("error"), buf_str(&line)};
         Diag diag;
         (void)!vm->host->ops->effect(vm->host, &effect, &diag); // nobody is there to be told

@@ -1,8 +1,8 @@
 // Vm: one run of one module. Internal to src/flow; the rest of the code base uses flow.h.
 //
-// The state that makes up an execution, and that a snapshot writes, is exactly: `stack` and
-// `frames`, `queue`, `awaitables`, `overrides`, `templates`, `symbols`, the few values below, and
-// what the heap holds behind them. Inline caches, atoms and root shapes are caches.
+// The state of an execution, which a snapshot writes, is exactly: `stack`, `frames`, `queue`,
+// `awaitables`, `overrides`, `templates`, `symbols`, the few values below, and what the heap holds
+// behind them. Inline caches, atoms and root shapes are caches.
 //
 //   [vm-1] Registers of frame i are stack[frames[i].base ..]. Windows overlap at calls (code.h
 //        [code-4]).
@@ -192,8 +192,9 @@ struct FlowVm {
     uint32_t caught_frame; // and where in it: what is thrown on from there began there (unwound.c)
     uint32_t caught_pc;
     const FlowRoutine *caught_routine;
-    struct FlowUnwound *unwound; // frames that the last exception has left (unwound.h); or NULL
-    struct FlowVmTexts *texts;   // what the last FlowRunResult points to (vm_result.c)
+    struct FlowUnwound *unwound;     // frames that the last exception has left (unwound.h); or NULL
+    const struct FlowMasked *masked; // while console writes (mask/mask.h); or NULL
+    struct FlowVmTexts *texts;       // what the last FlowRunResult points to (vm_result.c)
 };
 
 // --- frames and calls (call.c)
@@ -294,7 +295,6 @@ void flow_vm_awaitable_remove(FlowVm *vm, uint32_t id);
 MUST_CHECK Status flow_json_to_value(FlowVm *vm, Str json, FlowValue *ret, Diag *diag);
 // Plain data, depth first; what is not plain (functions, cycles, accessors) becomes null.
 void flow_json_from_value(FlowVm *vm, FlowValue value, Buf *out);
-
 // --- results (vm_result.c)
 void flow_vm_fill_result(FlowVm *vm, FlowOutcome outcome, FlowRunResult *ret);
 void flow_vm_texts_free(FlowVm *vm);

@@ -7,6 +7,7 @@
 //   [vm-result-2] A settlement that cannot be read (bad JSON) changes nothing.
 #include "base/array.h"
 #include "base/memory.h"
+#include "flow/mask/hide.h"
 #include "flow/value/object_layout.h"
 #include "flow/vm/promise.h"
 #include "flow/vm/vm.h"
@@ -159,7 +160,10 @@ void flow_vm_fill_result(FlowVm *vm, FlowOutcome outcome, FlowRunResult *ret) {
         }
         ret->result_json = buf_str(&texts->json);
         return;
-    case FLOW_FAILED: fill_failure(vm, texts, &ret->failure); return;
+    case FLOW_FAILED:
+        flow_mask_hide(vm);
+        fill_failure(vm, texts, &ret->failure);
+        return;
     case FLOW_PARKED: fill_waits(vm, texts, ret); return;
     case FLOW_PREEMPTED: return;
     }

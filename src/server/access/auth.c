@@ -141,6 +141,7 @@ bool auth_find_token(Exchange *exchange, TokenFound *ret_found) {
 static bool check_token(Exchange *exchange) {
     TokenFound found;
     if (!auth_find_token(exchange, &found)) return false;
+    exchange->scopes = found.scopes;
     if (found.scopes & exchange->route->scope) return true;
     const char *needed = scope_name(exchange->route->scope);
     exchange_refuse_with(exchange, ERR_INVALID, "FORBIDDEN",
@@ -157,5 +158,6 @@ static bool check_token(Exchange *exchange) {
 bool auth_allows(Exchange *exchange) {
     if (exchange->route->scope == SCOPE_NONE) return true;
     if (!exchange->policy->is_open) return check_token(exchange);
+    exchange->scopes = SCOPE_ALL;
     return !exchange->policy->is_host_checked || !is_foreign_page(exchange);
 }

@@ -64,6 +64,7 @@ struct Exchange {
     char method[16]; // for the log
     bool is_patient; // it takes long because its client wants to wait
     Str caller;      // name of the token it came with; null = none was asked for
+    int64_t scopes;  // what the caller may do, once it was let in
     const Route *route;
     Str uri;            // as it came
     const char *target; // the same where the library has it, to be compared only
@@ -74,6 +75,10 @@ struct Exchange {
     Str parameters[ROUTE_PARAMETERS_MAX]; // of the path, decoded
     QueryParameter *query;
     size_t query_count;
+    struct ExchangeMasks {                        // what parts.h has found out
+        const struct RenderMask *of_run, *common; // NULL = not asked for yet
+        int64_t run_key;                          // of `of_run`
+    } masks;
     Buf body;
     size_t received_size; // of the body, what was dropped included
     bool is_body_dropped; // there was no room for it

@@ -156,6 +156,48 @@ void parts_send_changed(Exchange *exchange, bool is_changed) {
     exchange_send(exchange);
 }
 
+// ---- what is hidden ----
+
+RenderMask parts_mask_of_definition(Server *server, Arena *arena, int64_t definition) {
+    const Mask *mask = engine_mask(server->engine, definition);
+    if (mask == NULL) return (RenderMask){.arena = arena};
+    const Mask **items = ARENA_ARRAY(arena, const Mask *, 1);
+    items[0] = mask;
+    return (RenderMask){{items, 1}, arena};
+}
+
+RenderMask parts_mask(Exchange *exchange, const RunRow *run) {
+    return parts_mask_of_definition(exchange->server, &exchange->arena, run->definition);
+}
+
+// Rows of a list mostly belong to the run of the one before.
+const RenderMask *parts_mask_of(Exchange *exchange, int64_t run_key) {
+    struct ExchangeMasks *masks = &exchange->masks;
+    if (masks->of_run != NULL && masks->run_key == run_key) return masks->of_run;
+    RenderMask *mask = ARENA_NEW(&exchange->arena, RenderMask);
+    RunRow run;
+    mask->arena = &exchange->arena;
+    if (run_key != 0) {
+        Status status =
+            store_run_by_key(exchange_store(exchange), &exchange->arena, run_key, &run, NULL);
+        if (status == OK) *mask = parts_mask(exchange, &run);
+        else mask->masks = engine_common_masks(exchange->server->engine, &exchange->arena);
+    }
+    masks->of_run = mask;
+    masks->run_key = run_key;
+    return mask;
+}
+
+const RenderMask *parts_common_mask(Exchange *exchange) {
+    struct ExchangeMasks *masks = &exchange->masks;
+    if (masks->common != NULL) return masks->common;
+    RenderMask *mask = ARENA_NEW(&exchange->arena, RenderMask);
+    mask->arena = &exchange->arena;
+    mask->masks = engine_common_masks(exchange->server->engine, &exchange->arena);
+    masks->common = mask;
+    return mask;
+}
+
 // ---- one run ----
 
 bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow) {
@@ -239,17 +281,21 @@ static bool put_end(Exchange *exchange, JsonWriter *json, const RunRow *run) {
     if (!exchange_found(exchange, status, &diag)) return false;
     bool is_result = run->state == RUN_COMPLETED;
     Str error = has_ended ? end.json : parts_unreadable(exchange, run);
-    json_put_raw(json, "result", is_result ? end.json : STR_NULL);
-    json_put_raw(json, "error", is_result ? STR_NULL : error);
+    RenderMask mask = parts_mask(exchange, run);
+    Str shown = engine_hide(&mask.masks, is_result ? STR("result") : STR("error"),
+                            is_result ? end.json : error, mask.arena);
+    json_put_raw(json, "result", is_result ? shown : STR_NULL);
+    json_put_raw(json, "error", is_result ? STR_NULL : shown);
     return true;
 }
 
-static void put_states(JsonWriter *json, const StateList *states) {
+static void put_states(JsonWriter *json, const StateList *states, const RenderMask *mask) {
     json_write_key(json, STR("state"));
     json_write_object_begin(json);
     for (size_t i = 0; i < states->count; i++) {
-        json_write_key(json, states->rows[i].name);
-        json_write_raw(json, states->rows[i].value);
+        const StateRow *state = &states->rows[i];
+        json_write_key(json, state->name);
+        json_write_raw(json, engine_hide(&mask->masks, state->name, state->value, mask->arena));
     }
     json_write_object_end(json);
 }
@@ -263,7 +309,8 @@ static bool put_state(Exchange *exchange, JsonWriter *json, const RunRow *run) {
         status = store_list_states(exchange_store(exchange), &exchange->arena, run_of_id(run->id),
                                    &states, &diag);
     if (!exchange_found(exchange, status, &diag)) return false;
-    put_states(json, &states);
+    RenderMask mask = parts_mask(exchange, run);
+    put_states(json, &states, &mask);
     return true;
 }
 
@@ -304,7 +351,7 @@ void parts_send_new_run(Exchange *exchange, const RunRow *run, Str version) {
     json_write_object_begin(json);
     put_front(exchange, json, run);
     json_put_string(json, "version", version);
-    put_states(json, &(StateList){0});
+    put_states(json, &(StateList){0}, NULL);
     json_put_null(json, "result");
     json_put_null(json, "error");
     json_write_object_end(json);

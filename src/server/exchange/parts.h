@@ -33,6 +33,12 @@ void parts_put_cursor(JsonWriter *json, int64_t next);
 bool parts_check(Exchange *exchange, Str text, const char *what, const char *code);
 // This node has the code of the workflow: of a script always, of a C function if registered.
 bool parts_is_registered(Exchange *exchange, int64_t kind, Str workflow);
+// What is hidden of the data of a run, of whatever belongs to the run with that key (0 = to none:
+// nothing is), and of what belongs to runs in common. They live as long as the exchange.
+RenderMask parts_mask(Exchange *exchange, const RunRow *run);
+const RenderMask *parts_mask_of(Exchange *exchange, int64_t run_key);
+const RenderMask *parts_common_mask(Exchange *exchange);
+RenderMask parts_mask_of_definition(Server *server, Arena *arena, int64_t definition);
 // The run with that id. False: the exchange has been answered with why.
 bool parts_find_run(Exchange *exchange, Str run_id, RunRow *ret_run);
 // Answers the run called `run_id` with `http_status`, its result included when it has ended.

@@ -95,7 +95,28 @@ static void put_types(JsonWriter *json, Str types) {
     json_write_array_end(json);
 }
 
-void render_log_entry(JsonWriter *json, const LogRow *entry) {
+static void put_data(JsonWriter *json, const char *key, Str name, Str data,
+                     const RenderMask *mask) {
+    json_put_raw(json, key, engine_hide(&mask->masks, name, data, mask->arena));
+}
+
+// What the data of an entry is called.
+static Str data_name(const LogRow *entry) {
+    Str left = log_entry_name(entry), name = STR_NULL;
+    switch ((LogKind)entry->kind) {
+    case LOG_STARTED:
+    case LOG_CONTINUED: return STR("Inputs");
+    case LOG_FINISHED: return entry->outcome == OUTCOME_OK ? STR("result") : STR("error");
+    case LOG_STREAM: (void)str_split(&left, '\n', &name); return name;
+    default: return left;
+    }
+}
+
+Str render_log_data(const LogRow *entry, const RenderMask *mask) {
+    return engine_hide(&mask->masks, data_name(entry), entry->data, mask->arena);
+}
+
+void render_log_entry(JsonWriter *json, const LogRow *entry, const RenderMask *mask) {
     json_write_object_begin(json);
     json_put_i64(json, "seq", entry->seq);
     render_instant(json, "at", entry->at_ms);
@@ -110,11 +131,11 @@ void render_log_entry(JsonWriter *json, const LogRow *entry) {
     if (log_has_position(entry)) json_put_i64(json, "position", entry->position);
     if (entry->iteration > 0) json_put_i64(json, "iteration", entry->iteration);
     if (entry->attempt > 0) json_put_i64(json, "attempt", entry->attempt);
-    if (!str_is_null(entry->data)) json_put_raw(json, "data", entry->data);
+    if (!str_is_null(entry->data)) json_put_raw(json, "data", render_log_data(entry, mask));
     json_write_object_end(json);
 }
 
-void render_task_members(JsonWriter *json, const TaskRow *task) {
+void render_task_members(JsonWriter *json, const TaskRow *task, const RenderMask *mask) {
     json_put_string(json, "id", task->id);
     json_put_string(json, "name", task->name);
     json_put_string(json, "queue", task->queue);
@@ -129,15 +150,15 @@ void render_task_members(JsonWriter *json, const TaskRow *task) {
     render_instant(json, "started_at", task->started_at_ms);
     render_instant(json, "finished_at", task->finished_at_ms);
     render_instant(json, "next_at", task->due_at_ms);
-    json_put_raw(json, "input", task->input);
-    json_put_raw(json, "result", task->result);
-    json_put_raw(json, "error", task->error);
-    json_put_raw(json, "progress", task->progress);
+    put_data(json, "input", task->name, task->input, mask);
+    put_data(json, "result", task->name, task->result, mask);
+    put_data(json, "error", STR("error"), task->error, mask);
+    put_data(json, "progress", task->name, task->progress, mask);
 }
 
-void render_task(JsonWriter *json, const TaskRow *task) {
+void render_task(JsonWriter *json, const TaskRow *task, const RenderMask *mask) {
     json_write_object_begin(json);
-    render_task_members(json, task);
+    render_task_members(json, task, mask);
     json_write_object_end(json);
 }
 
@@ -160,7 +181,7 @@ static void put_key(JsonWriter *json, int64_t key) {
     json_put_string(json, "id", (Str){text, (size_t)len});
 }
 
-void render_event(JsonWriter *json, const EventRow *event) {
+void render_event(JsonWriter *json, const EventRow *event, const RenderMask *mask) {
     json_write_object_begin(json);
     put_key(json, event->key);
     json_put_string(json, "event_id", event->id);
@@ -168,11 +189,12 @@ void render_event(JsonWriter *json, const EventRow *event) {
     else json_put_bool(json, "taken", event_is_taken(event));
     render_instant(json, "created_at", event->created_at_ms);
     render_instant(json, "expires_at", event->due_at_ms);
-    json_put_raw(json, "payload", event->payload);
+    put_data(json, "payload", event_is_signal(event) ? event->name : event->topic, event->payload,
+             mask);
     json_write_object_end(json);
 }
 
-void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter) {
+void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter, const RenderMask *mask) {
     json_write_object_begin(json);
     put_key(json, letter->key);
     json_put_string(json, "event_id", letter->id);
@@ -182,7 +204,8 @@ void render_dead_letter(JsonWriter *json, const DeadLetterRow *letter) {
     json_put_string(json, "reason", letter->reason);
     render_instant(json, "created_at", letter->created_at_ms);
     render_instant(json, "expires_at", letter->due_at_ms);
-    json_put_raw(json, "payload", letter->payload);
+    put_data(json, "payload", str_is_null(letter->topic) ? letter->name : letter->topic,
+             letter->payload, mask);
     json_write_object_end(json);
 }
 
@@ -201,11 +224,11 @@ static const char *spec_name(int64_t kind) {
     return kind == SCHEDULE_INTERVAL ? "every" : "at";
 }
 
-void render_schedule(JsonWriter *json, const ScheduleRow *schedule) {
+void render_schedule(JsonWriter *json, const ScheduleRow *schedule, const RenderMask *mask) {
     json_write_object_begin(json);
     json_put_string(json, "name", schedule->name);
     json_put_string(json, "workflow", schedule->workflow);
-    json_put_raw(json, "input", schedule->input);
+    put_data(json, "input", STR("Inputs"), schedule->input, mask);
     json_put_string(json, spec_name(schedule->kind), schedule->spec);
     json_put_string(json, "timezone", str_is_null(schedule->zone) ? STR("UTC") : schedule->zone);
     render_duration(json, "jitter", schedule->jitter_ms);

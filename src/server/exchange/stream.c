@@ -7,6 +7,7 @@
 // Invariants [stream-1]-[stream-6] are in stream.h.
 #include "server/exchange/stream.h"
 #include "base/memory.h"
+#include "server/exchange/parts.h"
 #include "server/exchange/render.h"
 #include "server/http/connection.h"
 #include "server/http/sleeper.h"
@@ -68,14 +69,15 @@ static void append_data(Buf *out, Str text) {
     buf_append_char(out, '\n');
 }
 
-static bool write_log_entry(StreamFormat *format, Server *server, const LogRow *entry, Buf *out) {
+static bool write_log_entry(StreamFormat *format, Server *server, const LogRow *entry,
+                            const RenderMask *mask, Buf *out) {
     (void)format;
     (void)server;
     Buf data;
     JsonWriter json;
     buf_init(&data, STREAM_PENDING_MAX);
     json_writer_init(&json, &data, STR_NULL);
-    render_log_entry(&json, entry);
+    render_log_entry(&json, entry, mask);
     buf_printf(out, "id: %lld\nevent: %s\n", (long long)entry->seq, log_kind_name(entry->kind));
     append_data(out, buf_str(&data));
     out->is_overflown |= data.is_overflown;
@@ -94,6 +96,18 @@ static bool has_room(struct Stream *stream) {
     return stream->pending.capacity <= HELD_SMALL || !holding_is_over(holding, 0);
 }
 
+// As of the version that the run has now.
+static Status find_mask(struct Stream *stream, const LogPage *page, Arena *arena,
+                        RenderMask *ret_mask, Diag *diag) {
+    RunRow run;
+    *ret_mask = (RenderMask){.arena = arena};
+    if (page->count == 0) return OK;
+    Store *store = engine_store(stream->server->engine);
+    TRY(store_run_by_key(store, arena, page->rows[0].run, &run, diag));
+    *ret_mask = parts_mask_of_definition(stream->server, arena, run.definition);
+    return OK;
+}
+
 // False when the store does not answer, or there is no room: the reader comes back later.
 static bool read_more(struct Stream *stream) {
     Arena arena;
@@ -106,13 +120,15 @@ static bool read_more(struct Stream *stream) {
     LogPage page;
     Status status =
         store_read_log(engine_store(stream->server->engine), &arena, &filter, &page, &diag);
+    RenderMask mask;
+    if (status == OK) status = find_mask(stream, &page, &arena, &mask, &diag);
     buf_clear(&stream->pending);
     stream->sent = 0;
     for (size_t i = 0; status == OK && i < page.count && !stream->has_finished; i++) {
         StreamFormat *format = stream->format;
         stream->after = page.rows[i].seq;
         stream->has_finished =
-            !format->write(format, stream->server, &page.rows[i], &stream->pending);
+            !format->write(format, stream->server, &page.rows[i], &mask, &stream->pending);
     }
     arena_done(&arena);
     return status == OK && !stream->pending.is_overflown && has_room(stream);

@@ -20,7 +20,9 @@
 // with mem_alloc and freed with the stream.
 typedef struct StreamFormat {
     // Appends what the entry says to its readers, which may be nothing. False: that was the last.
-    bool (*write)(struct StreamFormat *format, Server *server, const LogRow *entry, Buf *out);
+    // `mask` hides data of the run.
+    bool (*write)(struct StreamFormat *format, Server *server, const LogRow *entry,
+                  const struct RenderMask *mask, Buf *out);
     const char *content_type;
     const char *heartbeat; // said now and then when there is nothing else; NULL = nothing
     bool is_owned;         // freed with the stream

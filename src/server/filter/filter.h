@@ -134,6 +134,8 @@ typedef struct FilterFound {
     WherePage where;   // its counts
 } FilterFound;
 
+// Whether the state of that value is hidden by config.secret, so that nobody may search for it.
+bool filter_hides(abide_engine *engine, Arena *arena, const RunFilter *runs);
 // Newest first. [filter-1]
 MUST_CHECK Status filter_search(FilterSearch *search, Arena *arena, FilterFound *ret_found,
                                 Diag *diag);

@@ -216,6 +216,7 @@ Status filter_read_error(abide_engine *engine, Arena *arena, const RunRow *run,
         TRY(status);
         json = result.json;
     }
+    json = mask_json(engine_mask(engine, run->definition), STR("error"), json, arena);
     if (!str_is_null(json)) filter_parse_error(arena, json, ret_error);
     return OK;
 }

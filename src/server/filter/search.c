@@ -111,9 +111,33 @@ static Status search_where(Searching *searching, Str expression, Diag *diag) {
     return OK;
 }
 
+bool filter_hides(abide_engine *engine, Arena *arena, const RunFilter *runs) {
+    EngineMasks masks = engine_common_masks(engine, arena);
+    Str shown = engine_hide(&masks, runs->state_key, runs->state_value, arena);
+    return !str_equal(shown, runs->state_value);
+}
+
+// Whether a run is found by a value would tell the value.
+static Status check_states(const FilterSearch *search, Arena *arena, Diag *diag) {
+    for (size_t i = 0; i < search->filter.count; i++) {
+        const FilterTerm *term = &search->filter.terms[i];
+        if (term->field != FILTER_STATE) continue;
+        for (size_t k = 0; k < term->count; k++) {
+            const RunFilter wanted = {.state_key = term->key, .state_value = term->values[k]};
+            if (!filter_hides(search->engine, arena, &wanted)) continue;
+            return diag_set(diag, ERR_INVALID, "BAD_FILTER",
+                            "config.secret of a workflow hides this value of state.%.*s: it "
+                            "cannot be searched for",
+                            STR_ARG(term->key));
+        }
+    }
+    return OK;
+}
+
 Status filter_search(FilterSearch *search, Arena *arena, FilterFound *ret_found, Diag *diag) {
     *ret_found = (FilterFound){0};
     int64_t now_ms = engine_now_ms(search->engine);
+    TRY(check_states(search, arena, diag));
     filter_push(&search->filter, arena, now_ms, &search->runs);
     Str expression = join_where(arena, &search->filter);
     if (str_is_null(expression) && !has_rest(&search->filter)) {

@@ -286,7 +286,11 @@ static bool envelope_of(EnvelopeFormat *format, Server *server, Arena *arena, co
     return true;
 }
 
-static bool write_envelope(StreamFormat *base, Server *server, const LogRow *entry, Buf *out) {
+static bool write_envelope(StreamFormat *base, Server *server, const LogRow *row,
+                           const RenderMask *mask, Buf *out) {
+    LogRow shown = *row;
+    const LogRow *entry = &shown;
+    shown.data = render_log_data(row, mask);
     EnvelopeFormat *format = (EnvelopeFormat *)base;
     bool has_full_names = format->options.has_full_names;
     bool is_result = entry->kind == LOG_FINISHED && entry->outcome == OUTCOME_OK;

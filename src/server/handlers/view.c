@@ -109,6 +109,9 @@ bool handler_put(Exchange *exchange, JsonWriter *json, const RunRow *run, bool i
     }
     RunMore more = parts_run_more(exchange, run);
     if (!run_state_is_terminal(run->state)) end.json = hindrance(exchange, run, &more);
+    RenderMask mask = parts_mask(exchange, run);
+    Str end_name = run->state == RUN_COMPLETED ? STR("result") : STR("error");
+    end.json = engine_hide(&mask.masks, end_name, end.json, mask.arena);
     json_write_object_begin(json);
     json_put_string(json, "handler_id", run->id);
     json_put_string(json, "workflow_name", run->workflow);

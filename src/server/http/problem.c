@@ -15,26 +15,13 @@ typedef struct CodeStatus {
 
 // Codes that say more than their Status.
 static const CodeStatus special[] = {
-    {"PAYLOAD_TOO_LARGE", 413},
-    {"BODY_TOO_LARGE", 413},
-    {"SOURCE_TOO_LARGE", 413},
-    {"TOPIC_FULL", 429},
-    {"TOO_MANY_SIGNALS", 429},
-    {"DUPLICATE_KEY", 422},
-    {"METHOD_NOT_ALLOWED", 405},
-    {"UNAUTHORIZED", 401},
-    {"FORBIDDEN", 403},
-    {"HOST_NOT_ALLOWED", 403},
-    {"ORIGIN_NOT_ALLOWED", 403},
-    {"TOO_MANY_TOKENS", 429},
-    {"TOO_MANY_CONNECTIONS", 503},
-    {"HEADERS_TOO_LARGE", 431},
-    {"MEDIA_TYPE", 415},
-    {"LENGTH_REQUIRED", 411},
-    {"CLOSED", 503},
-    {"FLOW_SYNTAX", 422},
-    {"FLOW_CHECK", 422},
-    {"SERVER_BUSY", 503},
+    {"PAYLOAD_TOO_LARGE", 413},  {"BODY_TOO_LARGE", 413},       {"SOURCE_TOO_LARGE", 413},
+    {"TOPIC_FULL", 429},         {"TOO_MANY_SIGNALS", 429},     {"DUPLICATE_KEY", 422},
+    {"METHOD_NOT_ALLOWED", 405}, {"UNAUTHORIZED", 401},         {"FORBIDDEN", 403},
+    {"DATA_HIDDEN", 403},        {"HOST_NOT_ALLOWED", 403},     {"ORIGIN_NOT_ALLOWED", 403},
+    {"TOO_MANY_TOKENS", 429},    {"TOO_MANY_CONNECTIONS", 503}, {"HEADERS_TOO_LARGE", 431},
+    {"MEDIA_TYPE", 415},         {"LENGTH_REQUIRED", 411},      {"CLOSED", 503},
+    {"FLOW_SYNTAX", 422},        {"FLOW_CHECK", 422},           {"SERVER_BUSY", 503},
     {"STORE_FULL", 507},
 };
 

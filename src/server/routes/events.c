@@ -154,8 +154,7 @@ static void list_topics(Exchange *exchange) {
 // ---- dead letters ----
 
 static void put_dead_letter(Exchange *exchange, JsonWriter *json, const void *row) {
-    (void)exchange;
-    render_dead_letter(json, row);
+    render_dead_letter(json, row, parts_common_mask(exchange));
 }
 
 static void list_dead_letters(Exchange *exchange) {

@@ -56,9 +56,39 @@ static void diff(Exchange *exchange) {
 
 static void diff_turns(Exchange *exchange) { exchange_offload(exchange, diff); }
 
+static bool query_secrets(Exchange *exchange, bool *ret_is_wanted) {
+    Str text = exchange_query(exchange, "secrets");
+    *ret_is_wanted = str_equal(text, STR("true"));
+    if (str_is_null(text) || *ret_is_wanted || str_equal(text, STR("false"))) return true;
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY", "secrets: true or false");
+    return false;
+}
+
+// A copy has all data of its run: where some of it is hidden, only an admin gets one, who says so.
+static bool may_copy(Exchange *exchange, bool is_wanted) {
+    RunRow run;
+    if (!parts_find_run(exchange, exchange->parameters[0], &run)) return false;
+    if (engine_mask(exchange->server->engine, run.definition) == NULL) return true;
+    bool is_admin = (exchange->scopes & SCOPE_ADMIN) != 0;
+    if (!is_wanted || !is_admin) {
+        exchange_refuse_with(exchange, ERR_INVALID, "DATA_HIDDEN",
+                             "config.secret of \"%.*s\" hides data of the run, and a copy has all "
+                             "of it: %s",
+                             STR_ARG(run.workflow),
+                             is_admin ? "ask with secrets=true" : "that needs the scope admin");
+        return false;
+    }
+    LOG(exchange->server->config.logger, LOG_WARN,
+        "run %.*s: a copy with its secret data was given%s%.*s", STR_ARG(run.id),
+        str_is_null(exchange->caller) ? "" : " to the token ", STR_ARG(exchange->caller));
+    return true;
+}
+
 static void copy(Exchange *exchange) {
     StandingWish wish = wish_of(exchange);
+    bool is_wanted;
     if (!exchange_query_count(exchange, "turn", INT64_MAX, &wish.turn)) return;
+    if (!query_secrets(exchange, &is_wanted) || !may_copy(exchange, is_wanted)) return;
     Diag diag = {0};
     Str json = STR_NULL;
     Status status = inspect_copy(&wish, &json, &diag);
@@ -88,15 +118,14 @@ static const char *const snapshot_codes[] = {
     "RUN_NOT_FOUND",    "BAD_PATH",         "VARIABLE_NOT_FOUND",  "TURN_NOT_KEPT",
     "SNAPSHOT_CORRUPT", "SNAPSHOT_VERSION", "SNAPSHOT_OTHER_CODE", NULL};
 static const Field copy_query[] = {
-    {"turn", "integer", false, "As that kept turn began; as it is now unless given."}, {0}};
+    {"turn", "integer", false, "As that kept turn began; as it is now unless given."},
+    {"secrets", "boolean", false,
+     "With the data that config.secret hides; needs the scope admin, and is logged."},
+    {0}};
 static const RouteAnswer copy_answers[] = {{200, "The copy.", "RunCopy"}, {0}};
-static const char *const copy_codes[] = {"RUN_NOT_FOUND",
-                                         "RUN_TERMINAL",
-                                         "RUN_NOT_SCRIPT",
-                                         "TURN_NOT_KEPT",
-                                         "SNAPSHOT_CORRUPT",
-                                         "SNAPSHOT_VERSION",
-                                         NULL};
+static const char *const copy_codes[] = {
+    "RUN_NOT_FOUND", "DATA_HIDDEN",      "RUN_TERMINAL",     "RUN_NOT_SCRIPT",
+    "TURN_NOT_KEPT", "SNAPSHOT_CORRUPT", "SNAPSHOT_VERSION", NULL};
 
 static const Route routes[] = {
     {"GET", "/v1/runs/{id}/copy", "copyRun",

@@ -18,8 +18,10 @@ static const Field signals_query[] = {
 // ---- lists ----
 
 static void put_event(Exchange *exchange, JsonWriter *json, const void *row) {
-    (void)exchange;
-    render_event(json, row);
+    const EventRow *event = row;
+    const RenderMask *mask =
+        event_is_signal(event) ? parts_mask_of(exchange, event->run) : parts_common_mask(exchange);
+    render_event(json, event, mask);
 }
 
 static void list_events(Exchange *exchange) {

@@ -150,7 +150,11 @@ static bool read_state_filter(Exchange *exchange, RunFilter *filter) {
     Diag diag;
     bool is_json = json_validate(value, &diag) == OK;
     filter->state_value = is_json ? value : json_quote(&exchange->arena, value);
-    return true;
+    if (!filter_hides(exchange->server->engine, &exchange->arena, filter)) return true;
+    exchange_refuse_with(exchange, ERR_INVALID, "BAD_QUERY",
+                         "state: config.secret of a workflow hides this value: it cannot be "
+                         "searched for");
+    return false;
 }
 
 static void put_run(Exchange *exchange, JsonWriter *json, const void *row) {
@@ -283,8 +287,10 @@ static void send_result(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, has_ended ? 200 : 202);
     json_write_object_begin(json);
     json_put_cstr(json, "status", run_state_name(state));
-    if (state == RUN_COMPLETED) json_put_raw(json, "result", end.json);
-    else if (has_ended) json_put_raw(json, "error", end.json);
+    RenderMask mask = parts_mask(exchange, &run);
+    const char *key = state == RUN_COMPLETED ? "result" : "error";
+    if (has_ended)
+        json_put_raw(json, key, engine_hide(&mask.masks, str_from(key), end.json, mask.arena));
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -297,8 +303,8 @@ static void get_result(Exchange *exchange) {
 }
 
 static void put_entry(Exchange *exchange, JsonWriter *json, const void *row) {
-    (void)exchange;
-    render_log_entry(json, row);
+    const LogRow *entry = row;
+    render_log_entry(json, entry, parts_mask_of(exchange, entry->run));
 }
 
 static const Field steps_query[] = {

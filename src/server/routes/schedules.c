@@ -43,7 +43,7 @@ static void send_schedule(Exchange *exchange, int http_status) {
     Status status = store_find_schedule(exchange_store(exchange), &exchange->arena,
                                         exchange->parameters[0], &row, &diag);
     if (!exchange_found(exchange, status, &diag)) return;
-    render_schedule(exchange_begin(exchange, http_status), &row);
+    render_schedule(exchange_begin(exchange, http_status), &row, parts_common_mask(exchange));
     exchange_send(exchange);
 }
 
@@ -175,8 +175,7 @@ static void backfill_schedule(Exchange *exchange) {
 static const Field page_query[] = {PAGE_FIELDS, {0}};
 
 static void put_schedule(Exchange *exchange, JsonWriter *json, const void *row) {
-    (void)exchange;
-    render_schedule(json, row);
+    render_schedule(json, row, parts_common_mask(exchange));
 }
 
 static void list_schedules(Exchange *exchange) {

@@ -63,7 +63,7 @@ static void send_task(Exchange *exchange, int http_status, Str id) {
     JsonWriter *json = exchange_begin(exchange, http_status);
     Unserved unserved;
     json_write_object_begin(json);
-    render_task_members(json, &task);
+    render_task_members(json, &task, parts_mask_of(exchange, task.run));
     if (workers_is_unserved(exchange->server, &exchange->arena, &task, &unserved)) {
         json_write_key(json, STR("unserved"));
         render_unserved(json, &unserved);
@@ -102,7 +102,7 @@ static void retried(Exchange *exchange) {
     JsonWriter *json = exchange_begin(exchange, 200);
     json_write_object_begin(json);
     json_put_bool(json, "changed", exchange->request->op.out.retry_task.is_changed);
-    render_task_members(json, &task);
+    render_task_members(json, &task, parts_mask_of(exchange, task.run));
     json_write_object_end(json);
     exchange_send(exchange);
 }
@@ -121,8 +121,8 @@ static const Field list_query[] = {
     {0}};
 
 static void put_task(Exchange *exchange, JsonWriter *json, const void *row) {
-    (void)exchange;
-    render_task(json, row);
+    const TaskRow *task = row;
+    render_task(json, task, parts_mask_of(exchange, task->run));
 }
 
 static void list_tasks(Exchange *exchange) {

@@ -216,7 +216,7 @@ class FlowTypesTest(unittest.TestCase):
         elif kind == "choice":
             self.assertEqual(shape, {"choice": sorted(field["choices"])}, where)
         else:
-            wanted = {"integer": "number", "duration|off": "duration"}.get(kind, kind)
+            wanted = {"integer": "number", "duration|off": "duration", "paths": "names"}.get(kind, kind)
             self.assertEqual(shape, wanted, where)
 
     # ---- what is built in: the engine itself ----

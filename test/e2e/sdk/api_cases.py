@@ -184,6 +184,7 @@ class ApiTest:
         self.assertEqual(self.refused(call, "try_run", "r1", turn=99).code, "TURN_NOT_KEPT")
         self.assertEqual(self.refused(call, "try_run", "r1", source="return 1 +").code, "FLOW_SYNTAX")
         self.assertEqual((call("copy", "r1")["run_id"], call("copy", "r1")["turn"]), ("r1", None))
+        self.assertEqual(call("copy", "r1", secrets=True)["run_id"], "r1")
         self.assertEqual(self.refused(call, "copy", "r1", turn=99).code, "TURN_NOT_KEPT")
         self.assertTrue(call("release", "r1"))
         self.assertTrue(call("load", "r1"))

@@ -627,6 +627,42 @@ class Workers(WorkflowTest):
             return [len(first), sum(await ctx.all(*(ctx.step("add", plus, i) for i in range(300))))]
         self.assertEqual(self.run_of(order).result(), [20, 300 * 299 // 2 + 300])
 
+    def test_a_timer_and_a_signal_win_against_a_long_step(self):
+        go = threading.Event()
+        self.addCleanup(go.set)
+
+        async def order(ctx, input):
+            slow = ctx.step("slow", go.wait, 60)
+            timer, signal = ctx.sleep("20ms"), ctx.signal("go")
+            await ctx.race(slow, timer)
+            first = [slow.is_done, timer.is_done]
+            await ctx.race(slow, signal)
+            return [first, slow.is_done, signal.is_done, await slow]
+        definition = workflow(self.name())(order)
+        self.work(definition)
+        run = self.start(definition)
+        run.signal("go")
+        wait_until(lambda: "go" in [step["name"] for step in self.client.steps(run.id)])
+        go.set()
+        self.assertEqual(run.result(timeout=60), [[False, True], False, True, True])
+
+    def test_a_backoff_ends_beside_a_long_step(self):
+        go = threading.Event()
+        self.addCleanup(go.set)
+
+        def flaky():
+            self.effects.append(1)
+            if len(self.effects) < 3:
+                raise ValueError("not yet")
+            return go.set()
+
+        async def order(ctx, input):
+            slow = ctx.step("slow", go.wait, 60)
+            await ctx.step("flaky", flaky, retry=Retry(attempts=3, delay="5ms"))
+            return await slow
+        self.assertTrue(self.run_of(order).result())
+        self.assertEqual(len(self.effects), 3)
+
     def test_branches_are_coroutines(self):
         async def branch(ctx, number):
             await ctx.sleep("2ms")

@@ -342,6 +342,8 @@ class ConformanceTest(unittest.TestCase):
             change(run, "try")
             self.server.get("/v1/runs/%s/copy" % run)
         self.server.get("/v1/runs/%s/copy?turn=9" % living)
+        self.server.deploy("hiding", "export const config = { secret: ['password'] }\nreturn Inputs")
+        self.server.get("/v1/runs/%s/copy" % self.start(workflow="hiding").json["id"])
         for body in ({"signals": [{"name": "a\u0001b"}]}, {"turn": 9}, {"version": "f" * 64}, {"source": "return 1"},
                      {"source": "return 1 +"}, {"source": "return nobody"}):
             change(living, "try", body)

@@ -125,7 +125,7 @@ static void the_table_prints_as_json(void **state) {
     const JsonValue *run = json_item(json_member(task, STR("members")), 0);
     assert_str_equal(json_member(run, STR("returns"))->string, "handle");
     assert_int_equal(json_member(run, STR("parameters"))->count, 3);
-    assert_int_equal(json_member(value, STR("config"))->count, 11);
+    assert_int_equal(json_member(value, STR("config"))->count, 12);
     assert_true(json_member(value, STR("builtins"))->count > 20);
     assert_true(json_member(value, STR("globals"))->count > 10);
     buf_done(&text);

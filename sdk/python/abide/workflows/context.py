@@ -417,6 +417,7 @@ class Context:
     def _timer(self, until: str) -> Operation[None]:
         operation = self._durable("timer", "timer", None)
         at = self._replay.mark("timer", until, operation.number)
+        operation.until = at
         operation.wait = '"on":"timer","until":%s' % encode(at)
         return operation
 
@@ -424,7 +425,8 @@ class Context:
         if timeout is None:
             return ""
         until = instant(self._clock.now() + seconds(timeout, "timeout"))
-        return ',"until":' + encode(self._replay.mark(operation.kind, until, operation.number))
+        operation.until = self._replay.mark(operation.kind, until, operation.number)
+        return ',"until":' + encode(operation.until)
 
     def _combined(self, rule: Rule, parts: Sequence[Awaitable[Any]]) -> Combined:
         return Combined([self._part(part) for part in parts], rule, self._block)

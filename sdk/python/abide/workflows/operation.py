@@ -88,7 +88,7 @@ class Operation(Generic[T]):
 class Durable(Operation[T]):
     """One that the server knows: it has a number, and the journal says how it ended."""
 
-    __slots__ = ("number", "kind", "name", "place", "wait", "decode")
+    __slots__ = ("number", "kind", "name", "place", "wait", "until", "decode")
 
     def __init__(self, block: "Callable[[Operation[Any]], None]", kind: str, name: str,
                  decode: Optional[Decoder] = None):
@@ -100,6 +100,8 @@ class Durable(Operation[T]):
         """Where the code began it: (code object, line)."""
         self.wait: Optional[str] = None
         """What to wait for on the server: the members of a wait, as JSON text."""
+        self.until: Optional[str] = None
+        """When that is over, if it is by itself."""
         self.decode = decode
 
     def succeed(self, raw: Any) -> None:

@@ -8,8 +8,8 @@
   [run-1] The function goes on with the result of a step after the commit that records it was
         accepted, never before.
   [run-2] A run has at most one commit on its way.
-  [run-3] While steps are executed the turn is held. It is suspended when none is; so what else the
-        run waits for is noticed when its steps have ended.
+  [run-3] While steps are executed the turn is held, and the server is asked for what else the run
+        waits for: when that changes, when a time of it has come, and when there is news.
   [run-4] What a run says after its turn was lost goes nowhere.
 """
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .context import Context, ContinueAs, RunInfo
 from .definition import Workflow
 from .drivers import CoroutineDriver, Outcome, ThreadDriver
 from .loop import Scope
+from .operation import Durable
 from .replay import Mismatch, Replay, Stop
 from .step import StepOperation
 from .steps import Attempt, describe
@@ -37,6 +38,7 @@ Turn = Dict[str, Any]
 
 _ENTRIES_MAX = 5000  # of one commit; the server takes 20,000
 _BYTES_MAX = 2 << 20
+_LATE = 0.005  # seconds: a timer is asked for when it is due for sure
 _PATIENT = '{"kind":"mark"'  # entries that may wait for the next step's result
 
 
@@ -47,7 +49,7 @@ def _moment(text: Optional[str]) -> datetime.datetime:
 class Run:
     __slots__ = ("service", "definition", "info", "replay", "driver", "token", "renewed_at",
                  "is_executing", "is_committing", "is_cancel_wanted", "is_kept", "next_turn",
-                 "results", "committed", "settled", "running", "__weakref__")
+                 "results", "committed", "settled", "fresh", "waits", "running", "__weakref__")
 
     def __init__(self, service: "Service", definition: Workflow[Any, Any], turn: Turn):
         self.service = service
@@ -63,6 +65,8 @@ class Run:
         self.results: List[Attempt] = []  # that ended, and are not committed
         self.committed: List[Attempt] = []  # that are on their way
         self.settled: List[Attempt] = []  # that were accepted, and are not settled
+        self.fresh: List[Dict[str, Any]] = []  # entries that came meanwhile; they follow `settled`
+        self.waits = ""  # that the server was told of last, while steps are executed
         self.running = 0  # steps
         self.driver = self._driver(turn["input"])
 
@@ -134,6 +138,10 @@ class Run:
         if self.settled:
             self._settle_step(self.settled.pop(0))
             return True
+        if self.fresh:
+            self.replay.extend(self.fresh)
+            self.fresh = []
+            return self._settle()
         if self.is_cancel_wanted and not self.replay.is_cancelled and self.driver.outcome is None:
             self.replay.note('{"kind":"cancel","name":"cancel"}')
             self.give_up_steps("cancelled")
@@ -169,8 +177,9 @@ class Run:
         has_more = self._begin_steps()
         if self.results:
             self.commit("running")
-        elif self.running > 0:  # [run-3]
-            if any(not entry.startswith(_PATIENT) for entry in self.replay.entries):
+        elif self.running > 0:
+            if self._waits() != self.waits or any(
+                    not entry.startswith(_PATIENT) for entry in self.replay.entries):
                 self.commit("running")
         elif has_more:
             self.service.hand_back(self)
@@ -194,25 +203,30 @@ class Run:
             elif operation.retry_at is None:
                 self.running += 1
                 self.service.steps.begin(self, operation)
-            elif self.running > 0:  # no wait can be made while the turn is held
-                delay = _moment(operation.retry_at).timestamp() - self.service.clock.now()
-                self.service.loop.call_later(max(0.0, delay), self._backoff_over, operation)
         return has_more
 
-    def _backoff_over(self, operation: StepOperation[Any]) -> None:
-        if self.token is not None and self.running > 0 and not operation.is_done:
-            operation.end_backoff()
-            self.present()
+    def _awaited(self) -> List[Durable[Any]]:
+        """What the server has to end: steps in their backoff, too."""
+        return [operation for operation in self.replay.open.values() if operation.wait is not None
+                and (operation.is_awaited or isinstance(operation, StepOperation))]
+
+    def _waits(self) -> str:
+        """What the function awaits beside its steps, as JSON."""
+        return ",".join('{"op":%d,%s}' % (operation.number, operation.wait)
+                        for operation in self._awaited())
+
+    def ask(self) -> None:
+        """There may be something of what it waits for: the commit brings it. [run-3]"""
+        if self.running > 0 and self.token is not None and not self.is_committing and (
+                not self.is_executing and self._waits()):
+            self.commit("running")
 
     def _suspend(self) -> None:
-        waits = ['{"op":%d,%s}' % (operation.number, operation.wait)
-                 for operation in self.replay.open.values()
-                 if operation.wait is not None
-                 and (operation.is_awaited or isinstance(operation, StepOperation))]
+        waits = self._waits()
         if waits:
             self.is_kept = self.service.may_keep(self)
             self.commit("suspended", '"waits":[%s],"deliver":"each","keep":%s' % (
-                ",".join(waits), "true" if self.is_kept else "false"))
+                waits, "true" if self.is_kept else "false"))
             return
         place = self.driver.stuck_at()
         self.commit("paused", error={
@@ -259,10 +273,24 @@ class Run:
             if outcome == "running":
                 self.committed, self.results = self.results, []
                 entries = entries + [attempt.entry for attempt in self.committed]
+                members = self._wish()
         self.is_committing = True
         self.service.pump.add(self, '{"turn":%d,"outcome":"%s"%s%s}' % (
             self.token or 0, outcome, ',"entries":[%s]' % ",".join(entries) if entries else "",
             "," + members if members else ""), outcome)
+
+    def _wish(self) -> str:
+        """Of a commit that goes on with steps: what is awaited beside them. [run-3]"""
+        self.waits = self._waits() if self.running > 0 else ""
+        if not self.waits:
+            return ""
+        now = self.service.clock.now()
+        for operation in self._awaited():
+            if operation.until is not None:
+                delay = _moment(operation.until).timestamp() - now
+                if delay > 0:
+                    self.service.loop.call_later(delay + _LATE, self.ask)
+        return '"waits":[%s],"deliver":"each"' % self.waits
 
     # ---- what the server says ----
 
@@ -283,6 +311,9 @@ class Run:
         self.is_cancel_wanted = self.is_cancel_wanted or verdict["cancelled"]
         self.settled.extend(self.committed)
         self.committed = []
+        self.fresh = verdict.get("journal", [])
+        if self.fresh:
+            self.waits = ""  # they are not waited for any more
         self.woken()
 
     def woken(self) -> None:

@@ -15,7 +15,7 @@ import asyncio
 import logging
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 from ..aio import AsyncTransport
 from ..convert import encode
@@ -221,8 +221,14 @@ class Service:
                     self._claimant, self._asked, in_milliseconds(wait)))
         finally:
             self._asked = 0
+        self._tell_news(set(answer["news"]))
         turns: List[Turn] = answer["turns"]
         return turns
+
+    def _tell_news(self, tokens: Set[int]) -> None:
+        for run in list(self._runs.values()) if tokens else ():
+            if run.token in tokens:
+                run.ask()
 
     def wish(self) -> str:
         """The member of a commit that asks for turns, if there is room for more. [service-2]"""
@@ -365,6 +371,8 @@ class Service:
             run.renewed_at = began
             if said["status"] == "fenced":
                 run.drop()
+            elif said["status"] == "accepted":
+                run.ask()
             elif said["status"] == "cancelled" and not run.is_cancel_wanted:
                 run.is_cancel_wanted = True
                 run.woken()

@@ -123,8 +123,8 @@ class StepOperation(Durable[T]):
         return self.retry_at is not None
 
     def begin_backoff(self, attempts: int, until: str) -> None:
-        self.attempts, self.retry_at = attempts, until
+        self.attempts, self.retry_at, self.until = attempts, until, until
         self.wait = '"on":"retry","until":%s' % encode(until)
 
     def end_backoff(self) -> None:
-        self.retry_at = self.wait = None
+        self.retry_at = self.wait = self.until = None

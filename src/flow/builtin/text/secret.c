@@ -14,6 +14,7 @@
 #include "flow/check/api.h"
 #include "flow/vm/vm.h"
 #include "json/escape.h"
+#include "json/mask.h"
 #include "json/value.h"
 
 enum { PLACE_DEPTH_MAX = 100, PLACE_PARTS_MAX = 1 << 20, PLACES_SIZE_MAX = 1 << 20 };
@@ -29,7 +30,7 @@ void flow_secret_mask(FlowVm *vm, const FlowObject *secret, Buf *out) {
 
 static FlowString *mask_text(FlowVm *vm, const FlowObject *secret) {
     Buf text;
-    buf_init(&text, SECRET_NAME_MAX * 4);
+    buf_init(&text, MASK_PATH_SIZE_MAX + 32);
     flow_secret_mask(vm, secret, &text);
     FlowString *mask = flow_string_utf8(vm, buf_str(&text));
     buf_done(&text);
@@ -67,6 +68,10 @@ static FlowValue secret_new(FlowVm *vm, FlowValue name, FlowString *prefix) {
     flow_object_prevent_extensions(vm, &secret->object);
     vm->has_secrets = true;
     return flow_from_object(secret);
+}
+
+FlowValue flow_secret_new(FlowVm *vm, FlowString *name) {
+    return secret_new(vm, flow_from_string(name), flow_string_empty(vm));
 }
 
 // %secretNew(name, optionsJson)
