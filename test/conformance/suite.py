@@ -39,10 +39,7 @@ def behaviours():
 
 
 # What the server does not do yet.
-PENDING = {
-    "commits_repeated": "the server takes the entries of a commit again that it has taken",
-    "commits_repeated_late": "the server takes the entries of a commit again that it has taken",
-}
+PENDING = {}
 
 
 def is_asked(name):

@@ -2,8 +2,9 @@
 //
 //   [C1] While a request is out the commits of others gather; the next request carries them all. So
 //        a single run has the latency of one request, and a thousand of them share it.
-//   [C2] A request without an answer is sent again, as it was: what the server has taken already is
-//        fenced then, and its run is dropped and replayed.
+//   [C2] A request without an answer is sent again, as it was. Commits are numbered: one of a turn
+//        that goes on is answered as it was the first time; any other that was taken is fenced
+//        then, and its run is dropped and replayed.
 //   [C3] A request that is refused as a whole is sent again in single commits, so that one cannot
 //        hold up the others.
 import { ApiError } from "./errors.js"

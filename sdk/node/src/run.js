@@ -64,6 +64,7 @@ export class Run {
 
   #hold(turn) {
     this.token = turn.turn
+    this.number = 0 // of the last commit under that token
     this.isHeld = true
     this.renewedAt = performance.now()
     this.#isCancelWanted = turn.cancelled
@@ -221,7 +222,7 @@ export class Run {
     const entries = this.replay.takeEntries()
     const list = entries.length > 0 ? `,"entries":[${entries.join(",")}]` : ""
     this.isCommitting = true
-    this.worker.pump.commit(`{"turn":${this.token},"outcome":"${outcome}"${list}${more}}`,
+    this.worker.pump.commit(`{"turn":${this.token},"number":${++this.number},"outcome":"${outcome}"${list}${more}}`,
       verdict => this.#told(outcome, verdict))
   }
 

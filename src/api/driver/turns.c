@@ -1,9 +1,10 @@
 // Turns: the board between the coordinator and the processes that execute code.
 //
-// Invariants [turns-1]-[turns-5] are in turns.h.
+// Invariants [turns-1]-[turns-8] are in turns.h.
 //
-// Not here: what a turn means (engine/runners/code.c), the routes (server/routes/turns.c).
-#include "api/driver/turns.h"
+// Not here: which versions are asked for (turns_served.c), what a turn means
+// (engine/runners/code.c), the routes (server/routes/turns.c).
+#include "api/driver/turns_internal.h"
 #include "base/assert.h"
 #include "base/memory.h"
 #include "json/write.h"
@@ -11,20 +12,12 @@
 typedef struct KeptRun {
     Str worker; // owned
     int64_t seq;
+    int64_t incarnation;
 } KeptRun;
 
-typedef struct ServedCode { // a version that is asked for
-    int64_t definition;
-    int64_t until_ms;
-    int64_t asked_ms;     // the last time; 0 = whoever asked has ended
-    int64_t waiter_count; // who wait for turns of it
-    List waiting;
-} ServedCode;
-
 enum {
-    MOMENT_MS = 2000, // between two requests of a worker, at most, as a rule
-    LEFT_MS = 100,    // a turn is left to the worker that has its run in memory
-    LOSSES_MAX = 5    // holders that may be lost before the run is held for a person
+    LEFT_MS = 100, // a turn is left to the worker that has its run in memory
+    LOSSES_MAX = 5 // holders that may be lost before the run is held for a person
 };
 
 static Status say_fenced(Diag *diag) {
@@ -105,12 +98,6 @@ void turns_listen(TurnBoard *board, void (*ready)(void *context), void *context)
     pthread_mutex_unlock(&board->lock);
 }
 
-static ServedCode *served_find(const TurnBoard *board, int64_t definition) {
-    for (size_t i = 0; i < board->served.count; i++)
-        if (board->served.data[i]->definition == definition) return board->served.data[i];
-    return NULL;
-}
-
 // Back to the coordinator, as if it had never been handed out.
 static void send_back(TurnBoard *board, Execution *execution) {
     execution->is_undone = true;
@@ -128,7 +115,7 @@ static void give_back(TurnBoard *board, HeldTurn *turn) {
     turn_free(turn);
 }
 
-static void give_back_waiting(TurnBoard *board, ServedCode *served) {
+void turns_give_back_waiting(TurnBoard *board, ServedCode *served) {
     LIST_EACH_SAFE (node, after, &served->waiting) {
         board->waiting_count--;
         give_back(board, container_of(node, HeldTurn, link));
@@ -138,7 +125,7 @@ static void give_back_waiting(TurnBoard *board, ServedCode *served) {
 // ---- waiting ----
 
 static void put_up(TurnBoard *board, HeldTurn *turn) {
-    ServedCode *served = served_find(board, turn->definition);
+    ServedCode *served = turns_find_served(board, turn->definition);
     if (served == NULL || board->is_closed) { // [turns-4], [turns-5]
         list_init(&turn->link);
         give_back(board, turn);
@@ -151,19 +138,41 @@ static void put_up(TurnBoard *board, HeldTurn *turn) {
     if (board->ready != NULL) board->ready(board->ready_context);
 }
 
+// Whoever sent the commit, and sent it again. [turns-8]
+static void tell(TurnReturn *told) {
+    for (TurnReturn *again; told != NULL; told = again) {
+        again = told->again;
+        if (again != NULL) {
+            again->verdict = told->verdict;
+            again->is_held = told->is_held;
+            again->is_cancel_wanted = told->is_cancel_wanted;
+        }
+        told->done(told);
+    }
+}
+
+static void give_up_waiting(TurnBoard *board, HeldTurn *turn);
+
 // The next execution of a turn that goes on. [turns-3]
 static bool hold_again(TurnBoard *board, Execution *execution) {
-    HeldTurn *turn = map_remove(&board->going_on, (uint64_t)execution->run);
+    HeldTurn *turn = map_get(&board->going_on, (uint64_t)execution->run);
     if (turn == NULL) return false;
+    if (turn->incarnation != execution->view.incarnation) { // rewound meanwhile
+        give_up_waiting(board, turn);
+        return false;
+    }
+    (void)map_remove(&board->going_on, (uint64_t)execution->run);
     TurnReturn *told = turn->told;
     turn->told = NULL;
     turn->execution = execution;
+    if (execution->view.last_seq > turn->after_seq) turn->loss_count = 0;
     turn->after_seq = execution->view.last_seq;
+    turn->last = told->verdict;
     listen_again(board, turn, told->has_waits);
     list_append(&board->held, &turn->link);
     told->is_held = true;
     told->is_cancel_wanted = execution->view.is_cancel_wanted;
-    told->done(told);
+    tell(told);
     return true;
 }
 
@@ -173,6 +182,7 @@ void turns_add(TurnBoard *board, Execution *execution) {
         HeldTurn *turn = mem_zalloc(sizeof(HeldTurn));
         turn->run = execution->run;
         turn->definition = execution->view.definition;
+        turn->incarnation = execution->view.incarnation;
         turn->execution = execution;
         list_init(&turn->news);
         put_up(board, turn);
@@ -215,7 +225,7 @@ static void give_up_waiting(TurnBoard *board, HeldTurn *turn) {
     (void)map_remove(&board->by_token, (uint64_t)turn->token);
     heap_remove(&board->leases, &turn->lease);
     turn_free(turn);
-    told->done(told);
+    tell(told);
 }
 
 // The first whose lease is over by then; NULL = none.
@@ -242,86 +252,8 @@ void turns_close(TurnBoard *board) {
         give_back(board, turn);
     }
     for (size_t i = 0; i < board->served.count; i++)
-        give_back_waiting(board, board->served.data[i]);
+        turns_give_back_waiting(board, board->served.data[i]);
     pthread_mutex_unlock(&board->lock);
-}
-
-// ---- versions that are asked for ----
-
-bool turns_ask(TurnBoard *board, int64_t definition, int64_t until_ms) {
-    pthread_mutex_lock(&board->lock);
-    ServedCode *served = served_find(board, definition);
-    bool is_new = served == NULL;
-    if (is_new) {
-        served = mem_zalloc(sizeof(ServedCode));
-        served->definition = definition;
-        list_init(&served->waiting);
-        vec_push(&board->served, served);
-    }
-    if (until_ms > served->until_ms) served->until_ms = until_ms;
-    served->asked_ms = env_now_ms(env_system());
-    pthread_mutex_unlock(&board->lock);
-    return is_new;
-}
-
-void turns_wait(TurnBoard *board, const int64_t *definitions, size_t count) {
-    pthread_mutex_lock(&board->lock);
-    for (size_t i = 0; i < count; i++) {
-        ServedCode *served = served_find(board, definitions[i]);
-        if (served != NULL) served->waiter_count++;
-    }
-    pthread_mutex_unlock(&board->lock);
-}
-
-void turns_wait_no_more(TurnBoard *board, const int64_t *definitions, size_t count, bool has_left) {
-    int64_t now_ms = env_now_ms(env_system());
-    pthread_mutex_lock(&board->lock);
-    for (size_t i = 0; i < count; i++) {
-        ServedCode *served = served_find(board, definitions[i]);
-        if (served == NULL || served->waiter_count == 0) continue;
-        served->waiter_count--;
-        served->asked_ms = has_left ? 0 : now_ms;
-    }
-    pthread_mutex_unlock(&board->lock);
-}
-
-size_t turns_waiting(TurnBoard *board) {
-    pthread_mutex_lock(&board->lock);
-    size_t count = board->waiting_count;
-    pthread_mutex_unlock(&board->lock);
-    return count;
-}
-
-bool turns_are_wanted(TurnBoard *board) {
-    bool answer = false;
-    int64_t since_ms = env_now_ms(env_system()) - MOMENT_MS;
-    pthread_mutex_lock(&board->lock);
-    for (size_t i = 0; i < board->served.count && !answer; i++) {
-        const ServedCode *served = board->served.data[i];
-        if (list_is_empty(&served->waiting)) continue;
-        answer = served->waiter_count > 0 || served->asked_ms > since_ms;
-    }
-    pthread_mutex_unlock(&board->lock);
-    return answer;
-}
-
-size_t turns_unasked(TurnBoard *board, int64_t now_ms, size_t max, int64_t *ret_definitions) {
-    size_t count = 0;
-    pthread_mutex_lock(&board->lock);
-    for (size_t i = 0; i < board->served.count && count < max;) {
-        ServedCode *served = board->served.data[i];
-        if (served->until_ms > now_ms) {
-            i++;
-            continue;
-        }
-        give_back_waiting(board, served);
-        ret_definitions[count++] = served->definition;
-        board->served.data[i] = vec_last(&board->served);
-        board->served.count--;
-        mem_free(served);
-    }
-    pthread_mutex_unlock(&board->lock);
-    return count;
 }
 
 // ---- holding ----
@@ -341,10 +273,12 @@ static void set_lease(TurnBoard *board, HeldTurn *turn, int64_t until_ms) {
 
 static void hold(TurnBoard *board, HeldTurn *turn, const TurnAsk *ask, int64_t now_ms) {
     const KeptRun *kept = map_get(&board->kept, (uint64_t)turn->run);
-    bool has_it = kept != NULL && str_equal(kept->worker, ask->worker);
+    bool has_it = kept != NULL && str_equal(kept->worker, ask->worker) &&
+                  kept->incarnation == turn->incarnation;
     turn->after_seq = has_it ? kept->seq : 0;
     if (!has_it) forget_kept(board, turn->run);
     turn->token = ++board->last_token; // [turns-1]
+    turn->number = 0;
     turn->worker = own(ask->worker);
     set_lease(board, turn, now_ms + ask->lease_ms);
     list_remove(&turn->link);
@@ -360,7 +294,7 @@ size_t turns_take(TurnBoard *board, const TurnAsk *ask, int64_t *ret_again_ms) {
     *ret_again_ms = NEVER_MS;
     pthread_mutex_lock(&board->lock);
     for (size_t i = 0; i < ask->definition_count; i++) {
-        ServedCode *served = served_find(board, ask->definitions[i]);
+        ServedCode *served = turns_find_served(board, ask->definitions[i]);
         if (served == NULL) continue;
         LIST_EACH_SAFE (node, after, &served->waiting) {
             HeldTurn *turn = container_of(node, HeldTurn, link);
@@ -477,6 +411,7 @@ static void note_kept(TurnBoard *board, const HeldTurn *turn, int64_t seq) {
         map_put(&board->kept, (uint64_t)turn->run, kept);
     }
     kept->seq = seq;
+    kept->incarnation = turn->incarnation;
 }
 
 // On the coordinator's thread, when the store has answered.
@@ -504,23 +439,45 @@ static void committed(void *context, const TurnVerdict *verdict) {
         turn_free(turn);
     }
     pthread_mutex_unlock(&board->lock);
-    if (told != NULL) told->done(told);
+    tell(told);
 }
 
-static HeldTurn *begin_commit(TurnBoard *board, TurnReturn *told, Execution **ret_execution) {
+typedef enum CommitAnswer { COMMIT_FENCED, COMMIT_BEGUN, COMMIT_AGAIN, COMMIT_STALE } CommitAnswer;
+
+// [turns-8] Of a turn that is there: the commit came before, or is under way.
+static CommitAnswer answer_again(HeldTurn *turn, TurnReturn *told) {
+    if (told->number < turn->number) return COMMIT_STALE;
+    if (turn->execution == NULL) {
+        told->again = turn->told->again;
+        turn->told->again = told;
+        return COMMIT_BEGUN; // it is told with the other one
+    }
+    told->verdict = turn->last;
+    told->is_held = true;
+    told->is_cancel_wanted = turn->execution->view.is_cancel_wanted;
+    return COMMIT_AGAIN;
+}
+
+static CommitAnswer begin_commit(TurnBoard *board, TurnReturn *told, HeldTurn **ret_turn,
+                                 Execution **ret_execution) {
+    CommitAnswer answer = COMMIT_FENCED;
     pthread_mutex_lock(&board->lock);
-    HeldTurn *turn = held_find(board, told->token);
-    if (turn != NULL) {
+    HeldTurn *turn = told->token > 0 ? map_get(&board->by_token, (uint64_t)told->token) : NULL;
+    if (turn != NULL && told->number > 0 && told->number <= turn->number) {
+        answer = answer_again(turn, told);
+    } else if (turn != NULL && turn->execution != NULL) {
+        answer = COMMIT_BEGUN;
         list_remove(&turn->link);
         heap_remove(&board->leases, &turn->lease); // a commit takes as long as it takes
         listen_no_more(board, turn);
+        *ret_turn = turn;
         *ret_execution = turn->execution;
         turn->execution = NULL; // [turns-2] nobody else looks at it from here on
         turn->told = told;
         turn->is_keeping = told->is_keeping;
     }
     pthread_mutex_unlock(&board->lock);
-    return turn;
+    return answer;
 }
 
 // The output could not be read: the holder may say it otherwise.
@@ -539,17 +496,19 @@ static void keep_holding(TurnBoard *board, HeldTurn *turn, Execution *execution)
     pthread_mutex_unlock(&board->lock);
 }
 
-Status turns_commit(TurnBoard *board, TurnReturn *told, Diag *diag) {
-    Execution *execution = NULL;
-    HeldTurn *turn = begin_commit(board, told, &execution);
-    if (turn == NULL) return say_fenced(diag);
+// It is committed unless it cannot be read.
+static Status commit_output(TurnBoard *board, HeldTurn *turn, Execution *execution, Diag *diag) {
+    TurnReturn *told = turn->told;
     turn_output_clear(&execution->output);
     Status status = told->read(told, &execution->view, &execution->arena, &execution->output, diag);
     if (status != OK) {
         keep_holding(board, turn, execution);
         return status;
     }
+    pthread_mutex_lock(&board->lock);
+    if (told->number > 0) turn->number = told->number;
     turn->goes_on = execution->output.next == NEXT_CONTINUE;
+    pthread_mutex_unlock(&board->lock);
     told->has_waits = execution->output.waits.count > 0;
     told->board = board;
     execution->tell = committed;
@@ -559,4 +518,17 @@ Status turns_commit(TurnBoard *board, TurnReturn *told, Diag *diag) {
     mailbox_wake(board->mailbox);
     pthread_mutex_unlock(&board->mailbox->lock);
     return OK;
+}
+
+Status turns_commit(TurnBoard *board, TurnReturn *told, Diag *diag) {
+    HeldTurn *turn = NULL;
+    Execution *execution = NULL;
+    switch (begin_commit(board, told, &turn, &execution)) {
+    case COMMIT_BEGUN: return turn != NULL ? commit_output(board, turn, execution, diag) : OK;
+    case COMMIT_AGAIN: told->done(told); return OK;
+    case COMMIT_STALE:
+        return diag_set(diag, ERR_INVALID, "STALE_COMMIT", "commit %lld of this turn came already",
+                        (long long)told->number);
+    default: return say_fenced(diag);
+    }
 }

@@ -14,10 +14,12 @@
 //        under the same token.
 //   [turns-4] What waits is of a version that somebody asks for; when nobody does any more it is
 //        given back.
-//   [turns-7] A holder that waits for something while it executes (its commit went on, with waits)
-//        is told that something came, until it commits again.
 //   [turns-5] A closed board has no turns.
 //   [turns-6] Leases are by the real clock, whatever the runs go by: a worker is a process.
+//   [turns-7] A holder that waits for something while it executes (its commit went on, with waits)
+//        is told that something came, until it commits again.
+//   [turns-8] A commit may have a number. One that said that the turn goes on, and comes again, is
+//        not taken again, and is answered as it was.
 #pragma once
 #include "api/driver/mailbox.h"
 #include "base/containers/heap.h"
@@ -33,7 +35,10 @@ typedef struct HeldTurn {
     HeapNode lease;          // of the holder: .at; on the board while it is HELD or goes on
     int64_t left_until_ms;   // WAITING: until then it is for the worker that has the run in memory
     int64_t after_seq;       // of the journal, what the holder has; 0 = nothing
-    int64_t loss_count;      // holders that were lost
+    int64_t loss_count;      // holders that were lost, since one of them got on
+    int64_t incarnation;     // of the run: a journal that was cut is another one
+    int64_t number;          // of the last commit, as its holder counts them [turns-8]; 0 = none
+    TurnVerdict last;        // HELD: what became of that one
     List news;               // of the board: something came, and the holder was not told [turns-7]
     bool has_news;           // HELD: something came
     bool is_listening;       // HELD: by its run's id, on the board
@@ -130,16 +135,18 @@ typedef struct TurnReturn {
     // Reads what the holder said into the output. On an error it keeps the turn.
     Status (*read)(struct TurnReturn *self, const RunView *view, Arena *arena, TurnOutput *output,
                    Diag *diag);
+    int64_t number;  // [turns-8]; 0 = it has none
     bool is_keeping; // the holder keeps the run in memory, if it goes on or is suspended
     // Called once unless turns_commit answers an error; on the coordinator's thread, maybe with the
     // board locked: it must be quick and must not call the board.
     void (*done)(struct TurnReturn *self);
     void *context;
     TurnVerdict verdict;
-    struct TurnBoard *board; // the board's
-    bool has_waits;          // the board's: it goes on, and waits for something meanwhile
-    bool is_held;            // it goes on: the holder holds it again [turns-3]
-    bool is_cancel_wanted;   // … and the run was asked to end
+    struct TurnReturn *again; // the board's: the same commit, which came again meanwhile
+    struct TurnBoard *board;  // the board's
+    bool has_waits;           // the board's: it goes on, and waits for something meanwhile
+    bool is_held;             // it goes on: the holder holds it again [turns-3]
+    bool is_cancel_wanted;    // … and the run was asked to end
 } TurnReturn;
 
 // ERR_FENCED: it is not held. [turns-1]

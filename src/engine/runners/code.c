@@ -410,9 +410,14 @@ static Status read_turn(const CodeTurn *turn, const JsonValue *said, Diag *diag)
     TRY(json_get_string(said, "outcome", &name, diag));
     for (size_t i = 0; i < COUNT_OF(outcomes); i++) {
         if (!str_equal(name, str_from(outcomes[i].name))) continue;
-        const char *allowed[] = {
-            "turn", "entries", "outcome", "keep", outcomes[i].members[0], outcomes[i].members[1],
-            NULL};
+        const char *allowed[] = {"turn",
+                                 "entries",
+                                 "outcome",
+                                 "keep",
+                                 "number",
+                                 outcomes[i].members[0],
+                                 outcomes[i].members[1],
+                                 NULL};
         TRY(json_allow_only(said, allowed, diag));
         turn->output->next = outcomes[i].next;
         TRY(read_entries(turn, said, diag));

@@ -247,7 +247,8 @@ static void claim_turns(Exchange *exchange) {
 static const Field commit_fields[] = {
     {"turns", "objects", true,
      "Each {turn, entries, outcome} with waits, result, error or input as the outcome needs, and "
-     "keep: the worker keeps the run in memory. {turn, outcome: \"released\"} hands it back."},
+     "keep: the worker keeps the run in memory; number: 1, 2, 3 … of the commits of a turn, so "
+     "that one that comes again is not taken again. {turn, outcome: \"released\"} hands it back."},
     {"claim", "object", false,
      "{worker, workflows, max, lease}, as in /v1/turns/claim, without waiting: `claimed` of the "
      "answer has turns that are ready by then."},
@@ -363,6 +364,8 @@ static Status read_item(const JsonValue *said, SaidTurn *item, Diag *diag) {
     TRY(json_require(said, required, diag));
     TRY(json_get_i64(said, "turn", &item->turn.token, diag));
     TRY(json_get_bool(said, "keep", &item->turn.is_keeping, diag));
+    TRY(json_get_i64(said, "number", &item->turn.number, diag));
+    if (item->turn.number < 0) return diag_set(diag, ERR_INVALID, "BAD_FIELD", "number: 1, 2, 3 …");
     TRY(json_get_string(said, "outcome", &outcome, diag));
     item->is_released = str_equal(outcome, STR("released"));
     return OK;

@@ -505,7 +505,8 @@ class Worker:
         if self.crash_after is not None and self.commits >= self.crash_after:
             raise KeyboardInterrupt("the worker dies")
         self.commits += 1
-        body = {"turn": turn["turn"], "entries": context.entries, "outcome": outcome, **members}
+        turn["number"] = turn.get("number", 0) + 1  # one that is sent again is not taken again
+        body = {"turn": turn["turn"], "number": turn["number"], "entries": context.entries, "outcome": outcome, **members}
         context.entries = []
         try:
             verdict = self.post("/v1/turns/commit", {"turns": [body]})["turns"][0]

@@ -3,19 +3,17 @@
 While a request is on its way, what runs commit meanwhile gathers; the next request carries all of
 it. So a server with a slow disk gets few large requests, and a fast one small ones at once.
 
-  [P1] A commit is sent until it was answered. One whose answer was lost is asked about before
-        anything is said again: it may have been taken.
+  [P1] A commit is sent until it was answered. Commits are numbered: one of a turn that goes on, and
+        that was taken, is answered again as it was; any other is fenced then, and its run replayed.
 """
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any, Deque, Dict, List, Optional, Tuple
 
 from ..errors import ApiError, ServerUnreachable
 from ..transport import Backoff
-from ..voice import say
 
 if TYPE_CHECKING:
     from .run import Run
@@ -77,10 +75,7 @@ class Pump:
                                                self._service.wish()))
             except ServerUnreachable as error:
                 self._service.link.down(error)
-                await asyncio.sleep(backoff.pause())
-                batch = await self._find_out(batch)  # [P1]
-                if not batch:
-                    return
+                await asyncio.sleep(backoff.pause())  # and again [P1]
             except ApiError as error:
                 if error.status >= 500:
                     self._service.link.down(error)
@@ -116,19 +111,3 @@ class Pump:
             run.is_committing = False
             run.drop()
         self._service.take_next(run)
-
-    async def _find_out(self, batch: List[Said]) -> List[Said]:
-        """Those of a request that was not answered which were not taken for sure: none of them.
-
-        The server knows which turns are still held, and their journals. A run that is still held
-        is replayed from there; one that is not was taken, or somebody else has it.
-        """
-        for run, _, _ in batch:
-            if run is not None and run.token is not None:
-                run.is_committing = False
-                token = run.token
-                run.drop()
-                await self._service.take_again(token, run.definition)
-                self._service.take_next(run)
-        say(logging.DEBUG, "%d commits were not answered: their runs are replayed", len(batch))
-        return []

@@ -47,7 +47,7 @@ def _moment(text: Optional[str]) -> datetime.datetime:
 
 
 class Run:
-    __slots__ = ("service", "definition", "info", "replay", "driver", "token", "renewed_at",
+    __slots__ = ("service", "definition", "info", "replay", "driver", "token", "number", "renewed_at",
                  "is_executing", "is_committing", "is_cancel_wanted", "is_kept", "next_turn",
                  "results", "committed", "settled", "fresh", "waits", "running", "__weakref__")
 
@@ -59,6 +59,7 @@ class Run:
                             turn["traceparent"])
         self.replay = Replay()
         self.token: Optional[int] = None  # of the turn that is held
+        self.number = 0  # of the last commit under it
         self.renewed_at = 0.0
         self.is_executing = self.is_committing = self.is_cancel_wanted = self.is_kept = False
         self.next_turn: Optional[Turn] = None
@@ -102,6 +103,7 @@ class Run:
     def take(self, turn: Turn) -> None:
         """The server hands it out."""
         self.token = turn["turn"]
+        self.number = 0
         self.renewed_at = self.service.loop.time()
         self.is_cancel_wanted = turn["cancelled"]
         self.replay.extend(turn["journal"])
@@ -275,8 +277,9 @@ class Run:
                 entries = entries + [attempt.entry for attempt in self.committed]
                 members = self._wish()
         self.is_committing = True
-        self.service.pump.add(self, '{"turn":%d,"outcome":"%s"%s%s}' % (
-            self.token or 0, outcome, ',"entries":[%s]' % ",".join(entries) if entries else "",
+        self.number += 1
+        self.service.pump.add(self, '{"turn":%d,"number":%d,"outcome":"%s"%s%s}' % (
+            self.token or 0, self.number, outcome, ',"entries":[%s]' % ",".join(entries) if entries else "",
             "," + members if members else ""), outcome)
 
     def _wish(self) -> str:
