@@ -228,7 +228,7 @@ export class Client {
   }
 
   async copy(runId, options = {}) {
-    return this.transport.call("GET", path`/v1/runs/${runId}/copy`, { query: fields("copy", options, "turn", "secrets") })
+    return this.transport.call("GET", path`/v1/runs/${runId}/copy`, { query: fields("copy", options, "turn secrets") })
   }
 
   // ---- signals and events ----

@@ -76,7 +76,7 @@ const all = (kind, names) => names.split(" ").map(name => [name, kind])
 const KINDS = Object.fromEntries([
   ...all(any, "claim event filter input kwargs start_event"),
   ...all(list, "children events results signals tasks turns values workflows"),
-  ...all(flag, "current dry_run include_internal include_qualified_name paused purge"),
+  ...all(flag, "current dry_run include_internal include_qualified_name paused purge secrets"),
   ...all(texts, "ids names queues scopes tags"),
   ...all(time, "at created_after created_before from idle_before start_at to"),
   ...all(integer, "after attempts cap depth iteration limit max max_per_key max_running priority rate_count turn"),

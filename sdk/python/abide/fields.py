@@ -122,7 +122,7 @@ _KINDS.update({name: _any for name in ("claim", "event", "input", "kwargs", "pay
 _KINDS.update({name: _list for name in (
     "children", "events", "results", "signals", "tasks", "turns", "workflows")})
 _KINDS.update({name: _flag for name in (
-    "dry_run", "include_internal", "include_qualified_name", "paused", "purge")})
+    "dry_run", "include_internal", "include_qualified_name", "paused", "purge", "secrets")})
 _KINDS.update({name: _texts for name in ("ids", "names", "queues", "scopes", "tags")})
 _KINDS.update({name: _time for name in (
     "at", "created_after", "created_before", "from", "idle_before", "start_at", "to")})

@@ -62,6 +62,8 @@ LOOK = re.compile(
     r"(?:build/)?abide (wf (ls|show|signals|turns|diff|try)|(queue|task|topic|schedule|workflow|dead) (ls|show|events)"
     r"|attention|doctor|nodes|stats)\b[^|]*(\| (grep|jq|wc|head) .*)?$"
     r"|curl (?!.*(-X|-d|--data|-T|--json)\b)")
+# Refused, and nothing was changed: a run has been started and has not come to its wait.
+EARLY = re.compile(r"RUN_NOT_PARKED|is running; only a script that waits|[1-9]\d* runs? (is|are) running")
 ADDRESS = re.compile(r"\b(127\.0\.0\.1|localhost|0\.0\.0\.0):7433\b")
 
 
@@ -344,7 +346,8 @@ class Session:
             printed += "\n" if printed and not printed.endswith("\n") else ""
             if wanted.search(printed):
                 return
-            if not LOOK.match(command) or time.monotonic() > deadline:
+            may_repeat = LOOK.match(command) or EARLY.search(printed)
+            if not may_repeat or time.monotonic() > deadline:
                 raise AssertionError("%s: %s\n--- printed\n%s--- wanted\n%s" % (
                     place, command, printed, squeeze(expected)))
             time.sleep(0.05)
