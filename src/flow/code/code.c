@@ -56,8 +56,8 @@ void flow_module_seal(FlowModule *module) {
 
 // The table that atoms of this module come from besides its own.
 static FlowAtoms *module_parent_atoms(FlowModule *module) {
-    FlowRealm *building = flow_realm_building();
-    if (module->is_prelude) {
+    if (module->is_prelude) { // only the thread that builds the realm compiles one
+        FlowRealm *building = flow_realm_building();
         ASSERT(building);
         return &building->atoms;
     }
